@@ -1,0 +1,74 @@
+# kz: build, checks, tests.  "make" builds, "make check" is what a commit needs.
+# SANITIZE=address,undefined and FAULT=1 build beside the normal tree.
+CC ?= cc
+PREFIX ?= /usr/local
+DESTDIR ?=
+SANITIZE ?=
+FAULT ?=
+VERSION := $(shell cat VERSION)
+
+B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
+	-Wwrite-strings -Wswitch-enum -Wundef -Wpointer-arith -Wcast-qual -Wimplicit-fallthrough
+CFLAGS ?= -O2 -g
+KZ_CFLAGS = -std=c11 -D_GNU_SOURCE -DKZ_VERSION='"$(VERSION)"' $(WARN) -Ilib -Istatemachines -I$(B) -include base/banned.h \
+	-fstack-protector-strong -fno-strict-aliasing -ffile-prefix-map=$(CURDIR)=. -MMD -MP $(CFLAGS) \
+	$(if $(FAULT),-DKZ_FAULT_BUILD) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+KZ_LDFLAGS = -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
+
+# Foreign libraries, one port each.
+LIBS_db := -lsqlite3
+LIBS_vk := -lhiredis
+LIBS_json := -ljansson
+LIBS_seal := -lsodium
+LIBS_serve := -levent_core
+LIBS_filter := -lseccomp
+LIBS_arc := -larchive
+LIBS_http := -lcurl
+
+PROGRAMS := $(patsubst bin/%.deps,%,$(wildcard bin/*.deps))
+LIBDIRS := base rule cli worker $(patsubst lib/%/,%,$(wildcard lib/core/*/))
+SRC_OF = $(wildcard lib/$1/*.c)
+OBJ_OF = $(patsubst %.c,$(B)/%.o,$(call SRC_OF,$1))
+GEN_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard statemachines/gen/*.c))
+ARCHIVES := $(foreach d,$(LIBDIRS),$(B)/lib/$(d).a) $(B)/lib/gen.a
+PORTS := $(patsubst lib/port/%.c,%,$(wildcard lib/port/*.c))
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+
+all: $(PROGRAMS:%=$(B)/bin/%)
+
+# .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or the word static.
+DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
+DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(B)/lib/$i.o,$(B)/lib/$i.a))
+DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
+
+define PROGRAM_RULE
+$(B)/bin/$1: $(B)/bin/$1.o $(call DEP_FILES,$1) bin/$1.deps
+	@mkdir -p $$(@D)
+	$(CC) $(KZ_CFLAGS) -o $$@ $$< -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
+		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static)) $(call DEP_LIBS,$1)
+endef
+$(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$p)))
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(KZ_CFLAGS) -c -o $@ $<
+
+define ARCHIVE_RULE
+$(B)/lib/$1.a: $(call OBJ_OF,$1)
+	@mkdir -p $$(@D)
+	rm -f $$@ && ar rcsD $$@ $$^
+endef
+$(foreach d,$(LIBDIRS),$(eval $(call ARCHIVE_RULE,$d)))
+$(B)/lib/gen.a: $(GEN_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcsD $@ $^
+
+include scripts/make/*.mk
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+clean:
+	rm -rf build build-san build-fault build-san-fault
+
+.PHONY: all clean
+.SECONDARY:

@@ -1,0 +1,47 @@
+/*
+ * The audit store: append-only rows in SQLite, chained by hash [AUD-8, AUD-9].
+ *
+ * Columns are typed and closed: ids, codes from generated tables, numbers and
+ * digests; there is no free text [AUD-2].  A write that fails is reported and the
+ * caller does not do the audited thing [AUD-10].  Any number of processes may
+ * write.  Layer 3.
+ */
+#ifndef KZ_CORE_AUDIT_AUDIT_H
+#define KZ_CORE_AUDIT_AUDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/auto.h"
+#include "base/err.h"
+#include "core/pool/authority.h"
+
+struct kz_audit;
+struct kz_json;
+
+/* Open for appending, making the store if it is missing (0660, group kept). err: audit_unavailable */
+enum kz_rc kz_audit_open(struct kz_audit **out, const char *path, struct kz_err *err);
+void kz_audit_close(struct kz_audit *a);
+KZ_AUTO(kz_auto_audit_, struct kz_audit *, kz_audit_close)
+#define kz_auto_audit kz_auto(kz_auto_audit_)
+
+/* Append transitions as Valkey numbered them; ones that are already there are skipped (same content) or refused (audit_conflict). One transaction. */
+enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count, struct kz_err *err);
+
+/* A dispatch: written before code starts [AUD-1]. Digests are hex of SHA-256. */
+struct kz_audit_dispatch {
+	const char *run, *lease, *worker, *actor, *conversation; /* ids; actor and conversation hashed */
+	const char *code_sha256, *image, *language;
+	int64_t fence, wall_ms, memory_bytes, output_bytes;
+};
+enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d, struct kz_err *err);
+/* The end of a run: the numbers and codes of its terminal record (names of outputs are left out, digests kept). */
+enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, struct kz_err *err);
+/* A refusal or fault before dispatch: reason code only. run may be "". */
+enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor, const char *conversation, const char *reason, struct kz_err *err);
+/* Reset evidence: the verdict, and count and baseline of each surface [RESET-13]. */
+enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence, struct kz_err *err);
+/* A run's own state machine step. */
+enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from, const char *event, const char *to, struct kz_err *err);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * Settings and places: what a program of kz reads before it does anything.
+ *
+ * Settings come from STATE/env (one file a variable, as s6-envdir reads) over the
+ * defaults of policy/settings.tbl, and from nowhere else; a caller's environment
+ * chooses KZ_STATE only [DEP-15].  A nonsensical set fails with the setting's
+ * name [POOL-8].  Layer 3.
+ */
+#ifndef KZ_CORE_CONF_CONF_H
+#define KZ_CORE_CONF_CONF_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "gen/settings.h" /* struct kz_settings: one typed member a setting, e.g. .sandbox_warm_pool_min (int64_t), .kz_valkey_url (char[]) */
+
+struct kz_conf {
+	char state[256];      /* the state directory, absolute */
+	struct kz_settings set;
+};
+
+/*
+ * Find the state directory: KZ_STATE, else /var/lib/kz for root and members of
+ * group kz, else $XDG_STATE_HOME/kz or ~/.local/state/kz.
+ * err: KZ_E_CONFIG when relative or too long (sockets below it must fit).
+ */
+enum kz_rc kz_conf_state(char out[256], struct kz_err *err);
+/*
+ * Load everything. in: state NULL means kz_conf_state.
+ * err: not_running (69) when there is no state directory yet; no_permission (77)
+ * with the fix; setting_invalid (78) naming the setting.
+ */
+enum kz_rc kz_conf_load(struct kz_conf *c, const char *state, struct kz_err *err);
+/* One setting from text into s; and the rules between settings (min <= max ...). err: setting_invalid, setting_unknown */
+enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value, struct kz_err *err);
+enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
+/* The value of a setting as text, and its default. err: setting_unknown */
+enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out, struct kz_err *err);
+/* Write one value to STATE/env, whole or not at all; checks first. */
+enum kz_rc kz_conf_store(const char *state, const char *name, const char *value, struct kz_err *err);
+/* STATE/suffix into out[0..size). */
+enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size, struct kz_err *err);
+/* "unix:STATE/run/valkey.sock" unless KZ_VALKEY_URL is set; refuses schemes that are not supported (url_unsupported). */
+enum kz_rc kz_conf_valkey_url(const struct kz_conf *c, char *out, size_t size, struct kz_err *err);
+
+#endif
