@@ -1,0 +1,15 @@
+# Generated tables: "make gen" writes them anew (checked in); "make gen GEN_OUT=DIR" writes below DIR.
+HOSTCC ?= cc
+GEN_OUT ?= .
+KZGEN := $(B)/kzgen
+KZGEN_SRC := statemachines/kzgen.c $(wildcard statemachines/kzgen/*.c)
+
+$(KZGEN): $(KZGEN_SRC) statemachines/kzgen/kzgen.h
+	@mkdir -p $(@D)
+	$(HOSTCC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $(KZGEN_SRC)
+
+gen: $(KZGEN)
+	$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
+	$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
+
+.PHONY: gen

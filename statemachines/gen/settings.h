@@ -1,0 +1,105 @@
+/* Do not edit: made by kzgen from policy/settings.tbl. */
+#ifndef KZ_GEN_SETTINGS_H
+#define KZ_GEN_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All settings, one typed member each. */
+struct kz_settings {
+	int64_t sandbox_warm_pool_min; /* workers */
+	int64_t sandbox_pool_target_idle; /* workers */
+	int64_t sandbox_pool_max_allocated; /* workers */
+	int64_t sandbox_max_concurrent_creates; /* workers */
+	int64_t sandbox_burst_idle_ttl_seconds; /* s */
+	int64_t sandbox_acquire_wait_seconds; /* s */
+	int64_t sandbox_acquire_queue_max; /* tickets */
+	int64_t sandbox_max_concurrent_per_member; /* leases */
+	int64_t sandbox_lease_heartbeat_seconds; /* s */
+	int64_t sandbox_lease_ttl_seconds; /* s */
+	int64_t sandbox_max_wall_seconds; /* s */
+	int64_t sandbox_max_output_bytes; /* bytes */
+	int64_t sandbox_max_artifact_bytes; /* bytes */
+	int64_t kz_run_memory_bytes; /* bytes */
+	int64_t kz_run_pids; /* processes */
+	int64_t kz_run_disk_bytes; /* bytes */
+	int64_t kz_run_inodes; /* files */
+	int64_t kz_run_cpus; /* thousandths */
+	int64_t kz_run_open_files; /* descriptors */
+	int64_t kz_reset_timeout_seconds; /* s */
+	int64_t kz_create_timeout_seconds; /* s */
+	int64_t kz_delete_timeout_seconds; /* s */
+	int64_t kz_inventory_seconds; /* s */
+	char kz_valkey_url[256]; /* url */
+	char kz_deployment_id[41]; /* name */
+	char kz_node[41]; /* name */
+	char kz_driver[256]; /* program */
+	char kz_runtime[256]; /* program */
+	char kz_image[256]; /* directory */
+	int64_t kz_uid_base; /* uid */
+	char kz_group[33]; /* group */
+	int64_t kz_log_keep_bytes; /* bytes */
+	int64_t kz_audit_keep_days; /* days */
+};
+
+enum kz_setting_id {
+	KZ_SETTING_SANDBOX_WARM_POOL_MIN,
+	KZ_SETTING_SANDBOX_POOL_TARGET_IDLE,
+	KZ_SETTING_SANDBOX_POOL_MAX_ALLOCATED,
+	KZ_SETTING_SANDBOX_MAX_CONCURRENT_CREATES,
+	KZ_SETTING_SANDBOX_BURST_IDLE_TTL_SECONDS,
+	KZ_SETTING_SANDBOX_ACQUIRE_WAIT_SECONDS,
+	KZ_SETTING_SANDBOX_ACQUIRE_QUEUE_MAX,
+	KZ_SETTING_SANDBOX_MAX_CONCURRENT_PER_MEMBER,
+	KZ_SETTING_SANDBOX_LEASE_HEARTBEAT_SECONDS,
+	KZ_SETTING_SANDBOX_LEASE_TTL_SECONDS,
+	KZ_SETTING_SANDBOX_MAX_WALL_SECONDS,
+	KZ_SETTING_SANDBOX_MAX_OUTPUT_BYTES,
+	KZ_SETTING_SANDBOX_MAX_ARTIFACT_BYTES,
+	KZ_SETTING_KZ_RUN_MEMORY_BYTES,
+	KZ_SETTING_KZ_RUN_PIDS,
+	KZ_SETTING_KZ_RUN_DISK_BYTES,
+	KZ_SETTING_KZ_RUN_INODES,
+	KZ_SETTING_KZ_RUN_CPUS,
+	KZ_SETTING_KZ_RUN_OPEN_FILES,
+	KZ_SETTING_KZ_RESET_TIMEOUT_SECONDS,
+	KZ_SETTING_KZ_CREATE_TIMEOUT_SECONDS,
+	KZ_SETTING_KZ_DELETE_TIMEOUT_SECONDS,
+	KZ_SETTING_KZ_INVENTORY_SECONDS,
+	KZ_SETTING_KZ_VALKEY_URL,
+	KZ_SETTING_KZ_DEPLOYMENT_ID,
+	KZ_SETTING_KZ_NODE,
+	KZ_SETTING_KZ_DRIVER,
+	KZ_SETTING_KZ_RUNTIME,
+	KZ_SETTING_KZ_IMAGE,
+	KZ_SETTING_KZ_UID_BASE,
+	KZ_SETTING_KZ_GROUP,
+	KZ_SETTING_KZ_LOG_KEEP_BYTES,
+	KZ_SETTING_KZ_AUDIT_KEEP_DAYS,
+	KZ_SETTING_COUNT
+};
+
+/* INT: int64_t in [least, most]. BOOL: "true" or "false". TEXT: least..most bytes.
+ * CHOICE: one of choices, separated by commas. An empty default means not set. */
+enum kz_setting_type { KZ_SETTING_INT, KZ_SETTING_BOOL, KZ_SETTING_TEXT, KZ_SETTING_CHOICE };
+
+struct kz_setting {
+	const char *name;
+	const char *unit;
+	const char *default_text;
+	const char *choices; /* "" unless CHOICE */
+	const char *what;
+	int64_t least;
+	int64_t most;
+	size_t offset; /* in struct kz_settings */
+	size_t size;   /* of the member; for text with the final 0 */
+	enum kz_setting_type type;
+};
+
+extern const struct kz_setting kz_setting_table[KZ_SETTING_COUNT];
+
+/* Fill s with the default of every setting. */
+void kz_settings_default(struct kz_settings *s);
+
+#endif

@@ -1,0 +1,31 @@
+/* kzgen: one source for each table of kz, many readers.  Run from the top of the tree. */
+#include "kzgen/kzgen.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int usage(void)
+{
+	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE\n", stderr);
+	return 64;
+}
+
+int main(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "o:")) != -1) {
+		if (c != 'o')
+			return usage();
+		out_root = optarg;
+	}
+	argv += optind;
+	argc -= optind;
+	if (argc == 2 && strcmp(argv[0], "settings") == 0)
+		make_settings(argv[1]);
+	else if (argc == 2 && strcmp(argv[0], "reasons") == 0)
+		make_reasons(argv[1]);
+	else
+		return usage();
+	return 0;
+}
