@@ -31,6 +31,8 @@ struct kz_lease {
 	char worker[KZ_WORKER_NAME];
 	char instance[KZ_ID_HEX]; /* the driver's instance id of that worker */
 	char node[KZ_WORKER_NAME];
+	char actor[KZ_ID_HEX];        /* hashed; filled by kz_auth_lease and kz_auth_acquire */
+	char conversation[KZ_ID_HEX];
 	int64_t fence;
 	int64_t expires_ms;       /* Valkey's clock */
 	int64_t ttl_ms;
@@ -63,7 +65,7 @@ KZ_AUTO(kz_auto_auth_, struct kz_auth *, kz_auth_close)
 enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out, struct kz_err *err);
 /* Renew by lease id and token; out: new expiry. err: lease_lost (expired, released or another token) [LEASE-12] */
 enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *err);
-/* Look a lease up by id for renew/release/reset by token; fills worker, instance, node, fence, expiry. err: lease_lost */
+/* Look a lease up by id for renew/release/reset by token; fills worker, instance, node, actor, conversation, fence, expiry, ttl. err: lease_lost */
 enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out, struct kz_err *err);
 /* Release: leased -> resetting.  Ends the lease; l->token becomes the reset's token. err: lease_lost; repeated with the same token: KZ_OK once more [LEASE-20] */
 enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl, struct kz_err *err);

@@ -26,13 +26,19 @@ KZ_AUTO(kz_auto_wk_, struct kz_wk *, kz_wk_close)
 
 /* Health: {"state","image","instance","posture":{...},"single_use":bool,"bound":null|{"lease","fence"},"fence":N,"clock_ms":N}. out: new. err: worker_unreachable, worker_unauthorized */
 enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
-/* Bind a lease; the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12] */
+/* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12] */
 enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl, struct kz_deadline until, struct kz_err *err);
 /* Extend the worker-side deadline: clock_ms is the worker's clock read before Valkey was asked. err: worker_refused */
 enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl, struct kz_deadline until, struct kz_err *err);
 
-/* Put one file into the workspace from fd (regular, size bytes). in: name is a validated relative name. err: worker_refused, io */
-enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, const char *name, int fd, int64_t size, mode_t mode, struct kz_deadline until, struct kz_err *err);
+/*
+ * Where a file goes: the workspace (/work/space, owned by the tenant), or /work/code,
+ * which the tenant can read and not write, so that a run's workspace starts empty
+ * although its program is a file.  Both are wiped by a reset.
+ */
+enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE };
+/* Put one file from fd (regular, size bytes). in: name is a validated relative name. err: worker_refused, io */
+enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name, int fd, int64_t size, mode_t mode, struct kz_deadline until, struct kz_err *err);
 /* Get one file of the workspace: calls sink with its bytes. out: size. err: output_missing, output_not_regular, output_too_large (over max) */
 typedef enum kz_rc (*kz_wk_sink)(void *arg, const void *p, size_t n, struct kz_err *err);
 enum kz_rc kz_wk_get(struct kz_wk *w, const char *lease, const char *name, int64_t max, kz_wk_sink sink, void *arg, int64_t *size, struct kz_deadline until, struct kz_err *err);
