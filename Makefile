@@ -35,7 +35,8 @@ ARCHIVES := $(foreach d,$(LIBDIRS),$(B)/lib/$(d).a) $(B)/lib/gen.a
 PORTS := $(patsubst lib/port/%.c,%,$(wildcard lib/port/*.c))
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-all: $(PROGRAMS:%=$(B)/bin/%)
+# Archives too, so that a module nobody links yet still has to compile.
+all: $(ARCHIVES) $(PORTS:%=$(B)/lib/port/%.o) $(PROGRAMS:%=$(B)/bin/%)
 
 # .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or the word static.
 DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
@@ -64,7 +65,7 @@ $(B)/lib/gen.a: $(GEN_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && ar rcsD $@ $^
 
-include scripts/make/*.mk
+include $(sort $(wildcard scripts/make/*.mk))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 clean:

@@ -5,6 +5,7 @@
 #ifndef KZ_BASE_FD_H
 #define KZ_BASE_FD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -37,11 +38,11 @@ enum kz_rc kz_tree_remove(int dir, const char *path, struct kz_err *err);
 
 /*
  * Unix stream sockets by path; paths too long for sun_path go through the
- * directory's descriptor (/proc/self/fd).  Non-blocking when nonblock.
- * err: KZ_E_UNAVAILABLE (absent or refused), KZ_E_OS.
+ * directory's descriptor (/proc/self/fd).  Descriptors are non-blocking.
+ * err: KZ_E_UNAVAILABLE (absent, refused, or its queue full until the deadline), KZ_E_OS.
  */
 enum kz_rc kz_unix_connect(const char *path, struct kz_deadline until, int *fd, struct kz_err *err);
-/* Listen; a stale socket file of that name is replaced. mode is set exactly. */
+/* Listen; a stale socket file of that name is replaced. mode is set exactly. err: KZ_E_CANTCREAT (in use, not a socket) */
 enum kz_rc kz_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, int *fd, struct kz_err *err);
 
 enum kz_rc kz_fd_set_nonblock(int fd, struct kz_err *err);

@@ -2,7 +2,9 @@
  * Effects that tests can fail or crash at: every external effect passes a named
  * point (lib/base/sys.tbl).  In a normal build a point is nothing; in the fault
  * build (make FAULT=1) the environment KZ_FAULT="POINT:N:before|after|fail" ends
- * the process with SIGKILL, or makes the call fail with EIO, at its Nth passing.
+ * the process with SIGKILL, or makes the call fail with EIO, at its Nth passing;
+ * "PROGRAM/POINT:N:..." does so only in the program of that name.  KZ_FAULT_TRACE=FILE
+ * appends one line "PROGRAM/POINT:N" a passing, so that a test can walk them.
  * Layer 0.
  */
 #ifndef KZ_BASE_SYS_H
