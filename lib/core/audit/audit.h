@@ -14,7 +14,7 @@
 
 #include "base/auto.h"
 #include "base/err.h"
-#include "core/pool/authority.h"
+#include "core/pool/authority_outbox.h"
 
 struct kz_audit;
 struct kz_json;
