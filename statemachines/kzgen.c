@@ -1,12 +1,12 @@
 /* kzgen: one source for each table of kz, many readers.  Run from the top of the tree. */
-#include "kzgen/kzgen.h"
+#include "kzgen/sm.h"
 
 #include <string.h>
 #include <unistd.h>
 
 static int usage(void)
 {
-	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE\n", stderr);
+	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | machines GUARDS FILE...\n", stderr);
 	return 64;
 }
 
@@ -25,6 +25,8 @@ int main(int argc, char **argv)
 		make_settings(argv[1]);
 	else if (argc == 2 && strcmp(argv[0], "reasons") == 0)
 		make_reasons(argv[1]);
+	else if (argc >= 3 && strcmp(argv[0], "machines") == 0)
+		make_machines(argv[1], argv + 2, argc - 2);
 	else
 		return usage();
 	return 0;

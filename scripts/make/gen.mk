@@ -4,12 +4,13 @@ GEN_OUT ?= .
 KZGEN := $(B)/kzgen
 KZGEN_SRC := statemachines/kzgen.c $(wildcard statemachines/kzgen/*.c)
 
-$(KZGEN): $(KZGEN_SRC) statemachines/kzgen/kzgen.h
+$(KZGEN): $(KZGEN_SRC) $(wildcard statemachines/kzgen/*.h)
 	@mkdir -p $(@D)
 	$(HOSTCC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $(KZGEN_SRC)
 
 gen: $(KZGEN)
 	$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
 	$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
+	$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
 
 .PHONY: gen

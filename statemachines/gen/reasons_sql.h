@@ -79,6 +79,22 @@
 	"INSERT OR IGNORE INTO reason VALUES ('stdout_failed', 74, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('usage', 64, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('malformed_input', 65, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('internal', 70, 'fault');\n"
+	"INSERT OR IGNORE INTO reason VALUES ('internal', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('answer_no', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('input_missing', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('service_unavailable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('system_failed', 71, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('output_failed', 73, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('io_failed', 74, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('try_later', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('version_mismatch', 76, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('not_allowed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('config_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('ceiling_reached', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('not_due', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('absence_unproved', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('not_in_turn', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('state_busy', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('state_refused', 1, 'refusal');\n"
 
 #endif

@@ -1,0 +1,28 @@
+-- Do not edit: made by kzgen from statemachines/lease.sm.
+CREATE TABLE IF NOT EXISTS machine_edge (machine TEXT NOT NULL, from_state TEXT NOT NULL, event TEXT NOT NULL, to_state TEXT NOT NULL, guards TEXT NOT NULL, action TEXT NOT NULL, PRIMARY KEY (machine, from_state, event, to_state)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS machine_refusal (machine TEXT NOT NULL, from_state TEXT NOT NULL, event TEXT NOT NULL, class TEXT NOT NULL CHECK (class IN ('later', 'no', 'bug')), PRIMARY KEY (machine, from_state, event)) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'none', 'grant', 'held', 'admission_open,member_below_limit,conversation_free', 'bind_worker');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'none', 'renew', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'none', 'release', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'none', 'expire', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'none', 'lose', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'held', 'grant', 'bug');
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'held', 'renew', 'held', 'token_matches,in_force', 'move_deadline');
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'held', 'release', 'released', 'token_matches,in_force', 'end_lease');
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'held', 'expire', 'expired', 'expired', 'end_lease');
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'held', 'lose', 'lost', '', 'end_lease');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'released', 'grant', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'released', 'renew', 'no');
+INSERT OR IGNORE INTO machine_edge VALUES ('lease', 'released', 'release', 'released', 'token_matches', '');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'released', 'expire', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'released', 'lose', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'expired', 'grant', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'expired', 'renew', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'expired', 'release', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'expired', 'expire', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'expired', 'lose', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'lost', 'grant', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'lost', 'renew', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'lost', 'release', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'lost', 'expire', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('lease', 'lost', 'lose', 'no');

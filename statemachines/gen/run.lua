@@ -1,0 +1,121 @@
+-- Do not edit: made by kzgen from statemachines/run.sm.
+local run_sm = {
+	name = "run",
+	initial = "admitted",
+	states = { "admitted", "prepared", "dispatched", "completed", "failed", "not_run", "bounded", "refused", "outcome_unknown" },
+	events = { "prepare", "dispatch", "deny", "abort", "complete", "fail", "bound", "lose" },
+	guards = { "in_force", "audit_written" },
+	final = { completed = true, failed = true, not_run = true, bounded = true, refused = true, outcome_unknown = true, },
+	next = {
+		admitted = {
+			prepare = { to = "prepared", guards = {} },
+			deny = { to = "refused", guards = {} },
+			abort = { to = "not_run", guards = {} },
+		},
+		prepared = {
+			dispatch = { to = "dispatched", guards = { "in_force", "audit_written" } },
+			deny = { to = "refused", guards = {} },
+			abort = { to = "not_run", guards = {} },
+		},
+		dispatched = {
+			deny = { to = "refused", guards = {} },
+			abort = { to = "not_run", guards = {} },
+			complete = { to = "completed", guards = {} },
+			fail = { to = "failed", guards = {} },
+			bound = { to = "bounded", guards = {} },
+			lose = { to = "outcome_unknown", guards = {} },
+		},
+		completed = {
+		},
+		failed = {
+		},
+		not_run = {
+		},
+		bounded = {
+		},
+		refused = {
+		},
+		outcome_unknown = {
+		},
+	},
+	refuse = {
+		admitted = {
+			dispatch = "bug",
+			complete = "bug",
+			fail = "bug",
+			bound = "bug",
+			lose = "bug",
+		},
+		prepared = {
+			prepare = "bug",
+			complete = "bug",
+			fail = "bug",
+			bound = "bug",
+			lose = "bug",
+		},
+		dispatched = {
+			prepare = "bug",
+			dispatch = "bug",
+		},
+		completed = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+		failed = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+		not_run = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+		bounded = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+		refused = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+		outcome_unknown = {
+			prepare = "bug",
+			dispatch = "bug",
+			deny = "no",
+			abort = "no",
+			complete = "no",
+			fail = "no",
+			bound = "no",
+			lose = "no",
+		},
+	},
+}

@@ -1,0 +1,28 @@
+-- Do not edit: made by kzgen from statemachines/ticket.sm.
+CREATE TABLE IF NOT EXISTS machine_edge (machine TEXT NOT NULL, from_state TEXT NOT NULL, event TEXT NOT NULL, to_state TEXT NOT NULL, guards TEXT NOT NULL, action TEXT NOT NULL, PRIMARY KEY (machine, from_state, event, to_state)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS machine_refusal (machine TEXT NOT NULL, from_state TEXT NOT NULL, event TEXT NOT NULL, class TEXT NOT NULL CHECK (class IN ('later', 'no', 'bug')), PRIMARY KEY (machine, from_state, event)) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO machine_edge VALUES ('ticket', 'none', 'enqueue', 'waiting', 'admission_open,queue_has_room', 'take_number');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'none', 'ask', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'none', 'serve', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'none', 'time_out', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'none', 'leave', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'waiting', 'enqueue', 'bug');
+INSERT OR IGNORE INTO machine_edge VALUES ('ticket', 'waiting', 'ask', 'waiting', '', 'note_life');
+INSERT OR IGNORE INTO machine_edge VALUES ('ticket', 'waiting', 'serve', 'served', 'first_in_line', 'drop_ticket');
+INSERT OR IGNORE INTO machine_edge VALUES ('ticket', 'waiting', 'time_out', 'timed_out', 'wait_over', 'drop_ticket');
+INSERT OR IGNORE INTO machine_edge VALUES ('ticket', 'waiting', 'leave', 'gone', '', 'drop_ticket');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'served', 'enqueue', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'served', 'ask', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'served', 'serve', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'served', 'time_out', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'served', 'leave', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'timed_out', 'enqueue', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'timed_out', 'ask', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'timed_out', 'serve', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'timed_out', 'time_out', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'timed_out', 'leave', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'gone', 'enqueue', 'bug');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'gone', 'ask', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'gone', 'serve', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'gone', 'time_out', 'no');
+INSERT OR IGNORE INTO machine_refusal VALUES ('ticket', 'gone', 'leave', 'no');
