@@ -40,6 +40,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the audit store cannot be written" },
 	[KZ_R_AUDIT_CONFLICT] = { .code = "audit_conflict", .status = 70, .is_refusal = false,
 		.text = "the audit store holds another row of that number" },
+	[KZ_R_AUDIT_REFUSED] = { .code = "audit_refused", .status = 70, .is_refusal = false,
+		.text = "the audit store does not take such a row" },
 	[KZ_R_AUDIT_BROKEN] = { .code = "audit_broken", .status = 1, .is_refusal = true,
 		.text = "the audit chain does not verify" },
 	[KZ_R_NOT_RUNNING] = { .code = "not_running", .status = 69, .is_refusal = false,

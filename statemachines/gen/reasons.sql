@@ -19,6 +19,7 @@ INSERT OR IGNORE INTO reason VALUES ('inventory_unavailable', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('image_unpublished', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('audit_unavailable', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('audit_conflict', 70, 'fault');
+INSERT OR IGNORE INTO reason VALUES ('audit_refused', 70, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('audit_broken', 1, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('not_running', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('no_permission', 77, 'refusal');

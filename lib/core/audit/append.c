@@ -1,0 +1,342 @@
+/* Appending to the chain: transactions, hashing, the head. */
+#include "core/audit/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/sys.h"
+#include "rule/reason.h"
+
+enum kz_rc kz_audit_fail(struct kz_err *err)
+{
+	if (!err || err->reason[0])
+		return err ? err->rc : KZ_E_UNAVAILABLE;
+	err->rc = kz_rc_of_status(kz_reason_status(KZ_R_AUDIT_UNAVAILABLE));
+	kz_err_reason(err, kz_reason_code(KZ_R_AUDIT_UNAVAILABLE));
+	return kz_err_wrap(err, "audit store");
+}
+
+static enum kz_rc make_file(struct kz_audit *a, struct kz_err *err)
+{
+	kz_auto_close int fd = -1;
+	kz_auto_db struct kz_db *db = NULL;
+	struct stat st;
+	enum kz_rc rc = kz_audit_head_make(a->dir, err);
+
+	if (rc != KZ_OK)
+		return rc;
+	fd = openat(a->dir, "audit.db", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0660);
+	if (fd < 0 || fstat(a->dir, &st) < 0)
+		return kz_err_sys(err, KZ_E_IO, "cannot make the audit store");
+	/* SQLite gives its log and index files the owner and mode of this one. */
+	if (fchmod(fd, 0660) < 0 || (geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid) < 0))
+		return kz_err_sys(err, KZ_E_IO, "cannot set the mode of the audit store");
+	rc = kz_db_open(&db, a->path, KZ_DB_WRITE, KZ_AUDIT_BUSY, err);
+	if (rc == KZ_OK)
+		rc = kz_db_exec(db, "PRAGMA journal_mode=WAL", err);
+	return rc == KZ_OK ? kz_audit_schema(db, err) : rc;
+}
+
+/* Several programs may find that there is no store; one makes it. */
+static enum kz_rc make_store(struct kz_audit *a, struct kz_err *err)
+{
+	kz_auto_close int lock = openat(a->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		return kz_err_sys(err, KZ_E_IO, "cannot lock the audit directory");
+	if (fstatat(a->dir, "audit.db", &st, 0) == 0 && st.st_size > 0)
+		return KZ_OK;
+	return make_file(a, err);
+}
+
+static enum kz_rc open_store(struct kz_audit *a, const char *path, struct kz_err *err)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[sizeof(a->path)];
+	struct stat st;
+	enum kz_rc rc = kz_str_copy(a->path, sizeof(a->path), path, err);
+
+	if (rc == KZ_OK && !slash)
+		rc = kz_err_set(err, KZ_E_SOFTWARE, "the path is relative");
+	if (rc != KZ_OK)
+		return rc;
+	memcpy(dir, path, (size_t)(slash - path));
+	dir[slash - path] = '\0';
+	a->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (a->dir < 0)
+		return kz_err_sys(err, KZ_E_IO, "cannot open the audit directory");
+	if (fstatat(a->dir, slash + 1, &st, 0) < 0 || st.st_size == 0)
+		rc = make_store(a, err);
+	if (rc == KZ_OK)
+		rc = kz_db_open(&a->db, path, KZ_DB_WRITE, KZ_AUDIT_BUSY, err);
+	return rc == KZ_OK ? kz_audit_schema(a->db, err) : rc;
+}
+
+static enum kz_rc prepare(struct kz_audit *a, struct kz_err *err)
+{
+	const struct {
+		struct kz_stmt **at;
+		const char *sql;
+	} all[] = {
+		{ &a->begin, "BEGIN IMMEDIATE" },
+		{ &a->commit, "COMMIT" },
+		{ &a->last, "SELECT id, hash FROM entry ORDER BY id DESC LIMIT 1" },
+		{ &a->hash_of, "SELECT hash FROM entry WHERE id = ?" },
+		{ &a->entry, "INSERT INTO entry (id, at_ms, kind, hash) VALUES (?, ?, ?, ?)" },
+	};
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; rc == KZ_OK && i < sizeof(all) / sizeof(all[0]); i++)
+		rc = kz_stmt_new(all[i].at, a->db, all[i].sql, err);
+	return rc;
+}
+
+enum kz_rc kz_audit_open(struct kz_audit **out, const char *path, struct kz_err *err)
+{
+	kz_auto_audit struct kz_audit *a = calloc(1, sizeof(*a));
+	enum kz_rc rc;
+
+	if (!a)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	a->dir = -1;
+	rc = kz_seal_init(err);
+	if (rc == KZ_OK)
+		rc = open_store(a, path, err);
+	if (rc == KZ_OK)
+		rc = prepare(a, err);
+	if (rc != KZ_OK)
+		return kz_audit_fail(err);
+	*out = kz_take(a);
+	return KZ_OK;
+}
+
+void kz_audit_close(struct kz_audit *a)
+{
+	if (!a)
+		return;
+	kz_stmt_free(a->begin);
+	kz_stmt_free(a->commit);
+	kz_stmt_free(a->last);
+	kz_stmt_free(a->hash_of);
+	kz_stmt_free(a->entry);
+	for (int k = 0; k < KZ_AUDIT_KINDS; k++) {
+		kz_stmt_free(a->insert[k]);
+		kz_stmt_free(a->insert_child[k]);
+	}
+	kz_db_close(a->db);
+	if (a->dir >= 0)
+		close(a->dir);
+	free(a);
+}
+
+static enum kz_rc run(struct kz_stmt *s, struct kz_err *err)
+{
+	bool row;
+
+	return kz_stmt_step(s, &row, err);
+}
+
+/* Does the chain contain what the head says was committed? */
+static enum kz_rc head_is_in_chain(struct kz_audit *a, const struct kz_audit_head *head, bool *yes,
+				   struct kz_err *err)
+{
+	bool row = false;
+	enum kz_rc rc;
+
+	*yes = false;
+	if (!head->is_present || head->id > a->id)
+		return KZ_OK;
+	if (head->id == 0) {
+		*yes = true;
+		return KZ_OK;
+	}
+	kz_stmt_bind_int(a->hash_of, 1, head->id);
+	rc = kz_stmt_step(a->hash_of, &row, err);
+	if (rc != KZ_OK)
+		return rc;
+	*yes = row && kz_str_eq(kz_stmt_text(a->hash_of, 0), head->hash);
+	if (row)
+		kz_stmt_reset(a->hash_of);
+	if (*yes || row)
+		return KZ_OK;
+	/* Not here: moved to a closed file by a rotation whose own head write was cut off? */
+	{
+		int64_t closed = 0;
+
+		rc = kz_db_int(a->db, "SELECT max(last_id) FROM segment", 0, &closed, err);
+		*yes = head->id <= closed;
+	}
+	return rc;
+}
+
+/* Put on record that committed rows are gone; numbers are never used twice. */
+static enum kz_rc note_break(struct kz_audit *a, const struct kz_audit_head *head, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_BROKEN);
+
+	if (!r)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	kz_audit_row_int(r, "found_id", a->id);
+	kz_audit_row_text(r, "found_hash", a->hash);
+	if (head->is_present) {
+		kz_audit_row_int(r, "head_id", head->id);
+		kz_audit_row_text(r, "head_hash", head->hash);
+		if (head->id > a->id)
+			a->id = head->id;
+	}
+	return kz_audit_append(a, r, err);
+}
+
+enum kz_rc kz_audit_begin(struct kz_audit *a, struct kz_err *err)
+{
+	struct kz_audit_head head;
+	bool row = false, ok = false;
+	enum kz_rc rc = run(a->begin, err);
+
+	if (rc != KZ_OK)
+		return rc;
+	a->id = 0;
+	memcpy(a->hash, KZ_AUDIT_GENESIS, sizeof(KZ_AUDIT_GENESIS));
+	/* Under the write lock the head can only name rows that are committed. */
+	rc = kz_audit_head_read(a->dir, &head, err);
+	if (rc == KZ_OK)
+		rc = kz_stmt_step(a->last, &row, err);
+	if (rc == KZ_OK && row) {
+		a->id = kz_stmt_int(a->last, 0);
+		rc = kz_str_copy(a->hash, sizeof(a->hash), kz_stmt_text(a->last, 1), err);
+		kz_stmt_reset(a->last);
+	}
+	if (rc == KZ_OK)
+		rc = head_is_in_chain(a, &head, &ok, err);
+	if (rc == KZ_OK && !ok)
+		rc = note_break(a, &head, err);
+	if (rc != KZ_OK)
+		kz_audit_rollback(a);
+	return rc;
+}
+
+void kz_audit_rollback(struct kz_audit *a)
+{
+	kz_db_exec(a->db, "ROLLBACK", NULL);
+}
+
+enum kz_rc kz_audit_commit(struct kz_audit *a, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (kz_sys_before(KZ_SYS_DB_COMMIT)) {
+		errno = EIO;
+		rc = kz_err_sys(err, KZ_E_IO, "cannot commit");
+	} else {
+		rc = run(a->commit, err);
+	}
+	if (rc != KZ_OK) {
+		kz_audit_rollback(a);
+		return rc;
+	}
+	kz_sys_after(KZ_SYS_DB_COMMIT);
+	return kz_audit_head_write(a->dir, a->id, a->hash, err);
+}
+
+static void bind_values(struct kz_stmt *s, int at, const struct kz_audit_value *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].is == KZ_AUDIT_V_INT)
+			kz_stmt_bind_int(s, at + (int)i, v[i].n);
+		else
+			kz_stmt_bind_text(s, at + (int)i, v[i].is == KZ_AUDIT_V_TEXT ? v[i].text : NULL);
+	}
+}
+
+static enum kz_rc insert_stmt(struct kz_audit *a, enum kz_audit_kind kind, bool is_child,
+			      struct kz_stmt **out, struct kz_err *err)
+{
+	const struct kz_audit_table *t = kz_audit_table(kind);
+	struct kz_stmt **s = is_child ? &a->insert_child[kind] : &a->insert[kind];
+	kz_auto_buf struct kz_buf sql = KZ_BUF_INIT(4096);
+	enum kz_rc rc = KZ_OK;
+
+	if (!*s)
+		rc = kz_audit_sql_insert(is_child ? t->child : t, is_child, &sql, err);
+	if (rc == KZ_OK && !*s)
+		rc = kz_stmt_new(s, a->db, kz_buf_str(&sql), err);
+	*out = *s;
+	return rc;
+}
+
+static enum kz_rc insert_children(struct kz_audit *a, const struct kz_audit_row *r, struct kz_err *err)
+{
+	const struct kz_audit_table *t = kz_audit_table(r->kind);
+	struct kz_stmt *s;
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; rc == KZ_OK && i < r->child_count; i++) {
+		rc = insert_stmt(a, r->kind, true, &s, err);
+		if (rc != KZ_OK)
+			break;
+		kz_stmt_bind_int(s, 1, r->id);
+		kz_stmt_bind_int(s, 2, (int64_t)i);
+		bind_values(s, 3, r->child + i * t->child->count, t->child->count);
+		rc = run(s, err);
+	}
+	return rc;
+}
+
+enum kz_rc kz_audit_append(struct kz_audit *a, struct kz_audit_row *r, struct kz_err *err)
+{
+	const struct kz_audit_table *t = kz_audit_table(r->kind);
+	struct kz_stmt *s;
+	enum kz_rc rc;
+
+	r->id = a->id + 1;
+	r->at_ms = kz_time_wall_ms();
+	kz_audit_row_seal(r, a->hash);
+	kz_stmt_bind_int(a->entry, 1, r->id);
+	kz_stmt_bind_int(a->entry, 2, r->at_ms);
+	kz_stmt_bind_text(a->entry, 3, t->name);
+	kz_stmt_bind_text(a->entry, 4, r->hash);
+	rc = run(a->entry, err);
+	if (rc == KZ_OK)
+		rc = insert_stmt(a, r->kind, false, &s, err);
+	if (rc == KZ_OK) {
+		kz_stmt_bind_int(s, 1, r->id);
+		bind_values(s, 2, r->v, t->count);
+		rc = run(s, err);
+	}
+	if (rc == KZ_OK)
+		rc = insert_children(a, r, err);
+	if (rc == KZ_E_DATA)
+		return kz_refuse(err, KZ_R_AUDIT_REFUSED, "the audit store does not take this %s row: %s",
+				 t->name, err ? err->text : "");
+	if (rc == KZ_OK) {
+		a->id = r->id;
+		memcpy(a->hash, r->hash, sizeof(a->hash));
+	}
+	return rc;
+}
+
+enum kz_rc kz_audit_add(struct kz_audit *a, struct kz_audit_row *r, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (!r) {
+		kz_err_set(err, KZ_E_OS, "out of memory");
+		return kz_audit_fail(err);
+	}
+	rc = kz_audit_begin(a, err);
+	if (rc != KZ_OK)
+		return kz_audit_fail(err);
+	rc = kz_audit_append(a, r, err);
+	if (rc != KZ_OK)
+		kz_audit_rollback(a);
+	else
+		rc = kz_audit_commit(a, err);
+	return rc == KZ_OK ? KZ_OK : kz_audit_fail(err);
+}

@@ -1,0 +1,167 @@
+/* The kinds of audit rows and their columns. */
+#include "core/audit/table.h"
+
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define TABLE(n, ex, k, ch)                                                                        \
+	{                                                                                          \
+		.name = #n, .cols = n##_cols, .count = COUNT(n##_cols), .extra = (ex), .key = (k), \
+		.child = (ch)                                                                      \
+	}
+
+static const struct kz_audit_col transition_cols[] = {
+	{ "store", KZ_AUDIT_ID, false, NULL },
+	{ "seq", KZ_AUDIT_INT, false, NULL },
+	{ "valkey_ms", KZ_AUDIT_INT, false, NULL },
+	{ "machine", KZ_AUDIT_CODE, false, NULL }, /* checked with the three that follow */
+	{ "from_state", KZ_AUDIT_CODE, false, NULL },
+	{ "event", KZ_AUDIT_CODE, false, NULL },
+	{ "to_state", KZ_AUDIT_CODE, false, NULL },
+	{ "subject", KZ_AUDIT_NAME, false, NULL },
+	{ "worker", KZ_AUDIT_NAME, true, NULL },
+	{ "lease", KZ_AUDIT_ID, true, NULL },
+	{ "actor", KZ_AUDIT_ID, true, NULL },
+	{ "cause", KZ_AUDIT_CODE, true, "reason" },
+};
+
+static const struct kz_audit_col dispatch_cols[] = {
+	{ "run", KZ_AUDIT_ID, false, NULL },
+	{ "lease", KZ_AUDIT_ID, false, NULL },
+	{ "worker", KZ_AUDIT_NAME, false, NULL },
+	{ "actor", KZ_AUDIT_ID, false, NULL },
+	{ "conversation", KZ_AUDIT_ID, false, NULL },
+	{ "code_sha256", KZ_AUDIT_DIGEST, false, NULL },
+	{ "image", KZ_AUDIT_IMAGE, true, NULL },
+	{ "language", KZ_AUDIT_CODE, false, "language" },
+	{ "fence", KZ_AUDIT_INT, false, NULL },
+	{ "wall_ms", KZ_AUDIT_INT, false, NULL },
+	{ "memory_bytes", KZ_AUDIT_INT, false, NULL },
+	{ "output_bytes", KZ_AUDIT_INT, false, NULL },
+};
+
+static const struct kz_audit_col record_output_cols[] = {
+	{ "bytes", KZ_AUDIT_INT, false, NULL },
+	{ "sha256", KZ_AUDIT_DIGEST, true, NULL },
+};
+
+static const struct kz_audit_col record_cols[] = {
+	{ "run", KZ_AUDIT_ID, false, NULL },
+	{ "outcome", KZ_AUDIT_CODE, false, "outcome" },
+	{ "cause", KZ_AUDIT_CODE, true, "end_cause" },
+	{ "exit_status", KZ_AUDIT_INT, true, NULL },
+	{ "signal", KZ_AUDIT_INT, true, NULL },
+	{ "reason", KZ_AUDIT_CODE, true, "reason" },
+	{ "wall_ms", KZ_AUDIT_INT, true, NULL },
+	{ "cpu_ms", KZ_AUDIT_INT, true, NULL },
+	{ "peak_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "limit_output", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_memory", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_pids", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_disk", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_inodes", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_wall", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_cpu", KZ_AUDIT_FLAG, false, NULL },
+	{ "limit_other", KZ_AUDIT_FLAG, false, NULL },
+	{ "stdout_seen", KZ_AUDIT_INT, true, NULL },
+	{ "stdout_kept", KZ_AUDIT_INT, true, NULL },
+	{ "stdout_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "stderr_seen", KZ_AUDIT_INT, true, NULL },
+	{ "stderr_kept", KZ_AUDIT_INT, true, NULL },
+	{ "stderr_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "killed_count", KZ_AUDIT_INT, true, NULL },
+	{ "not_run", KZ_AUDIT_FLAG, false, NULL },
+};
+
+static const struct kz_audit_col denial_cols[] = {
+	{ "run", KZ_AUDIT_ID, true, NULL },
+	{ "actor", KZ_AUDIT_ID, true, NULL },
+	{ "conversation", KZ_AUDIT_ID, true, NULL },
+	{ "reason", KZ_AUDIT_CODE, false, "reason" },
+};
+
+static const struct kz_audit_col evidence_surface_cols[] = {
+	{ "surface", KZ_AUDIT_CODE, false, "surface" },
+	{ "present", KZ_AUDIT_FLAG, false, NULL },
+	{ "now", KZ_AUDIT_INT, true, NULL },
+	{ "baseline", KZ_AUDIT_INT, true, NULL },
+	{ "digest", KZ_AUDIT_DIGEST, true, NULL },
+	{ "baseline_digest", KZ_AUDIT_DIGEST, true, NULL },
+};
+
+static const struct kz_audit_col evidence_cols[] = {
+	{ "worker", KZ_AUDIT_NAME, false, NULL },
+	{ "lease", KZ_AUDIT_ID, false, NULL },
+	{ "clean", KZ_AUDIT_FLAG, false, NULL },
+};
+
+static const struct kz_audit_col run_step_cols[] = {
+	{ "run", KZ_AUDIT_ID, false, NULL },
+	{ "machine", KZ_AUDIT_CODE, false, NULL },
+	{ "from_state", KZ_AUDIT_CODE, false, NULL },
+	{ "event", KZ_AUDIT_CODE, false, NULL },
+	{ "to_state", KZ_AUDIT_CODE, false, NULL },
+};
+
+static const struct kz_audit_col segment_cols[] = {
+	{ "first_id", KZ_AUDIT_INT, false, NULL },
+	{ "last_id", KZ_AUDIT_INT, false, NULL },
+	{ "last_hash", KZ_AUDIT_DIGEST, false, NULL },
+	{ "file_sha256", KZ_AUDIT_DIGEST, false, NULL },
+	{ "newest_ms", KZ_AUDIT_INT, false, NULL },
+	{ "store", KZ_AUDIT_ID, true, NULL }, /* the last transition up to here */
+	{ "seq", KZ_AUDIT_INT, true, NULL },
+};
+
+static const struct kz_audit_col removed_cols[] = {
+	{ "first_id", KZ_AUDIT_INT, false, NULL },
+	{ "last_id", KZ_AUDIT_INT, false, NULL },
+	{ "file_sha256", KZ_AUDIT_DIGEST, false, NULL },
+};
+
+static const struct kz_audit_col broken_cols[] = {
+	{ "head_id", KZ_AUDIT_INT, true, NULL },
+	{ "head_hash", KZ_AUDIT_DIGEST, true, NULL },
+	{ "found_id", KZ_AUDIT_INT, false, NULL },
+	{ "found_hash", KZ_AUDIT_DIGEST, false, NULL },
+};
+
+#define STEP                                                                                       \
+	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
+	"machine_step (machine, from_state, event, to_state)"
+
+static const struct kz_audit_table record_output = TABLE(record_output, NULL, NULL, NULL);
+static const struct kz_audit_table evidence_surface = TABLE(evidence_surface, NULL, NULL, NULL);
+
+static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
+	[KZ_AUDIT_TRANSITION] = TABLE(transition, "UNIQUE (store, seq), " STEP, "store = new.store AND seq = new.seq", NULL),
+	[KZ_AUDIT_DISPATCH] = TABLE(dispatch, "UNIQUE (run)", "run = new.run", NULL),
+	[KZ_AUDIT_RECORD] = TABLE(record, "UNIQUE (run)", "run = new.run", &record_output),
+	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, NULL),
+	[KZ_AUDIT_EVIDENCE] = TABLE(evidence, NULL, NULL, &evidence_surface),
+	[KZ_AUDIT_RUN_STEP] = TABLE(run_step, "CHECK (machine = 'run'), " STEP, NULL, NULL),
+	[KZ_AUDIT_SEGMENT] = TABLE(segment, "CHECK (first_id <= last_id)", NULL, NULL),
+	[KZ_AUDIT_REMOVED] = TABLE(removed, NULL, NULL, NULL),
+	[KZ_AUDIT_BROKEN] = TABLE(broken, NULL, NULL, NULL),
+};
+
+const struct kz_audit_table *kz_audit_table(enum kz_audit_kind kind)
+{
+	return &tables[kind];
+}
+
+int kz_audit_kind_find(const char *code)
+{
+	for (size_t i = 0; i < KZ_AUDIT_KINDS; i++)
+		if (strcmp(tables[i].name, code) == 0)
+			return (int)i;
+	return -1;
+}
+
+int kz_audit_col_find(const struct kz_audit_table *t, const char *name)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (strcmp(t->cols[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,288 @@
+/* What callers record: transitions, dispatches, records, denials, evidence, steps. */
+#include "core/audit/store.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "rule/evidence.h"
+#include "rule/reason.h"
+
+static void put_transition(struct kz_audit_row *r, const struct kz_transition *t)
+{
+	kz_audit_row_text(r, "store", t->store);
+	kz_audit_row_int(r, "seq", t->seq);
+	kz_audit_row_int(r, "valkey_ms", t->at_ms);
+	kz_audit_row_text(r, "machine", t->machine);
+	kz_audit_row_text(r, "from_state", t->from);
+	kz_audit_row_text(r, "event", t->event);
+	kz_audit_row_text(r, "to_state", t->to);
+	kz_audit_row_text(r, "subject", t->subject);
+	kz_audit_row_text(r, "worker", t->worker);
+	kz_audit_row_text(r, "lease", t->lease);
+	kz_audit_row_text(r, "actor", t->actor);
+	kz_audit_row_text(r, "cause", t->cause);
+}
+
+static bool same_value(struct kz_stmt *s, int i, const struct kz_audit_value *v)
+{
+	if (v->is == KZ_AUDIT_V_NULL || kz_stmt_is_null(s, i))
+		return v->is == KZ_AUDIT_V_NULL && kz_stmt_is_null(s, i);
+	return v->is == KZ_AUDIT_V_INT ? kz_stmt_int(s, i) == v->n : kz_str_eq(kz_stmt_text(s, i), v->text);
+}
+
+/* Is this number of this store there already, with the same content? */
+static enum kz_rc known(struct kz_audit *a, const struct kz_audit_row *r, bool *yes, struct kz_err *err)
+{
+	const struct kz_audit_table *t = kz_audit_table(r->kind);
+	kz_auto_stmt struct kz_stmt *s = NULL;
+	bool row = false;
+	enum kz_rc rc = kz_stmt_new(&s, a->db,
+				    "SELECT store, seq, valkey_ms, machine, from_state, event, to_state, "
+				    "subject, worker, lease, actor, cause FROM transition "
+				    "WHERE store = ?1 AND seq = ?2",
+				    err);
+
+	*yes = false;
+	if (rc != KZ_OK)
+		return rc;
+	kz_stmt_bind_text(s, 1, kz_audit_row_get(r, "store")->text);
+	kz_stmt_bind_int(s, 2, kz_audit_row_get(r, "seq")->n);
+	rc = kz_stmt_step(s, &row, err);
+	if (rc != KZ_OK || !row)
+		return rc;
+	for (size_t i = 0; i < t->count; i++)
+		if (!same_value(s, (int)i, &r->v[i]))
+			return kz_refuse(err, KZ_R_AUDIT_CONFLICT,
+					 "transition %lld of this store is there with another %s",
+					 (long long)kz_audit_row_get(r, "seq")->n, t->cols[i].name);
+	*yes = true;
+	return KZ_OK;
+}
+
+/* The last number of a store that went into a closed file; what is at or below it is there. */
+static enum kz_rc closed_seq(struct kz_audit *a, const char *store, int64_t *seq, struct kz_err *err)
+{
+	kz_auto_stmt struct kz_stmt *s = NULL;
+	bool row = false;
+	enum kz_rc rc = kz_stmt_new(&s, a->db, "SELECT max(seq) FROM segment WHERE store = ?", err);
+
+	*seq = 0;
+	if (rc != KZ_OK)
+		return rc;
+	kz_stmt_bind_text(s, 1, store);
+	rc = kz_stmt_step(s, &row, err);
+	if (rc == KZ_OK && row)
+		*seq = kz_stmt_int(s, 0);
+	return rc;
+}
+
+static enum kz_rc append_transition(struct kz_audit *a, const struct kz_transition *t, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_TRANSITION);
+	bool is_known = false;
+	int64_t closed = 0;
+	enum kz_rc rc;
+
+	if (!r)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	put_transition(r, t);
+	rc = closed_seq(a, t->store, &closed, err);
+	if (rc != KZ_OK || t->seq <= closed)
+		return rc;
+	rc = known(a, r, &is_known, err);
+	if (rc != KZ_OK || is_known)
+		return rc;
+	return kz_audit_append(a, r, err);
+}
+
+enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
+				struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (count == 0)
+		return KZ_OK;
+	rc = kz_audit_begin(a, err);
+	if (rc != KZ_OK)
+		return kz_audit_fail(err);
+	for (size_t i = 0; rc == KZ_OK && i < count; i++)
+		rc = append_transition(a, &t[i], err);
+	if (rc != KZ_OK)
+		kz_audit_rollback(a);
+	else
+		rc = kz_audit_commit(a, err);
+	return rc == KZ_OK ? KZ_OK : kz_audit_fail(err);
+}
+
+enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DISPATCH);
+
+	if (r) {
+		kz_audit_row_text(r, "run", d->run);
+		kz_audit_row_text(r, "lease", d->lease);
+		kz_audit_row_text(r, "worker", d->worker);
+		kz_audit_row_text(r, "actor", d->actor);
+		kz_audit_row_text(r, "conversation", d->conversation);
+		kz_audit_row_text(r, "code_sha256", d->code_sha256);
+		kz_audit_row_text(r, "image", d->image);
+		kz_audit_row_text(r, "language", d->language);
+		kz_audit_row_int(r, "fence", d->fence);
+		kz_audit_row_int(r, "wall_ms", d->wall_ms);
+		kz_audit_row_int(r, "memory_bytes", d->memory_bytes);
+		kz_audit_row_int(r, "output_bytes", d->output_bytes);
+	}
+	return kz_audit_add(a, r, err);
+}
+
+static void put_int(struct kz_audit_value *v, const struct kz_json *o, const char *key)
+{
+	if (kz_json_is_int(kz_json_get(o, key)))
+		kz_audit_value_int(v, kz_json_num(o, key, 0));
+}
+
+static void put_col_int(struct kz_audit_row *r, const char *col, const struct kz_json *o, const char *key)
+{
+	if (kz_json_is_int(kz_json_get(o, key)))
+		kz_audit_row_int(r, col, kz_json_num(o, key, 0));
+}
+
+static void put_limits(struct kz_audit_row *r, const struct kz_json *limits)
+{
+	static const char *const codes[] = { "output", "memory", "pids", "disk",
+					     "inodes", "wall",	 "cpu",	 "other" };
+	char col[24];
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		kz_str_format(col, sizeof(col), NULL, "limit_%s", codes[i]);
+		kz_audit_row_int(r, col, 0);
+	}
+	for (size_t i = 0; i < kz_json_count(limits); i++) {
+		const char *code = kz_json_str_value(kz_json_at(limits, i));
+
+		if (!code || kz_str_format(col, sizeof(col), NULL, "limit_%s", code) != KZ_OK ||
+		    !kz_audit_row_get(r, col))
+			kz_str_copy(col, sizeof(col), "limit_other", NULL);
+		kz_audit_row_int(r, col, 1);
+	}
+}
+
+static enum kz_rc put_outputs(struct kz_audit_row *r, const struct kz_json *outputs, struct kz_err *err)
+{
+	struct kz_audit_value *v;
+
+	for (size_t i = 0; i < kz_json_count(outputs); i++) {
+		const struct kz_json *o = kz_json_at(outputs, i);
+		enum kz_rc rc = kz_audit_row_child(r, &v, err);
+
+		if (rc != KZ_OK)
+			return rc;
+		kz_audit_value_int(&v[0], kz_json_num(o, "bytes", 0));
+		kz_audit_value_text(&v[1], kz_json_str(o, "sha256", NULL));
+	}
+	return KZ_OK;
+}
+
+static void put_record(struct kz_audit_row *r, const struct kz_json *j)
+{
+	const struct kz_json *out = kz_json_get(j, "stdout"), *errs = kz_json_get(j, "stderr");
+	const struct kz_json *not_run = kz_json_get(j, "not_run");
+
+	kz_audit_row_text(r, "run", kz_json_str(j, "run", NULL));
+	kz_audit_row_text(r, "outcome", kz_json_str(j, "outcome", NULL));
+	kz_audit_row_text(r, "cause", kz_json_str(j, "cause", NULL));
+	kz_audit_row_text(r, "reason", kz_json_str(j, "reason", NULL));
+	put_col_int(r, "exit_status", j, "exit");
+	put_col_int(r, "signal", j, "signal");
+	put_col_int(r, "wall_ms", j, "wall_ms");
+	put_col_int(r, "cpu_ms", j, "cpu_ms");
+	put_col_int(r, "peak_bytes", j, "peak_bytes");
+	put_col_int(r, "stdout_seen", out, "seen_bytes");
+	put_col_int(r, "stdout_kept", out, "kept_bytes");
+	kz_audit_row_text(r, "stdout_sha256", kz_json_str(out, "sha256", NULL));
+	put_col_int(r, "stderr_seen", errs, "seen_bytes");
+	put_col_int(r, "stderr_kept", errs, "kept_bytes");
+	kz_audit_row_text(r, "stderr_sha256", kz_json_str(errs, "sha256", NULL));
+	put_col_int(r, "killed_count", j, "killed_count");
+	kz_audit_row_int(r, "not_run", kz_json_is_bool(not_run)
+					       ? kz_json_flag(j, "not_run", false)
+					       : kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
+	put_limits(r, kz_json_get(j, "limits_hit"));
+}
+
+enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_RECORD);
+
+	if (r) {
+		put_record(r, record);
+		if (put_outputs(r, kz_json_get(record, "outputs"), err) != KZ_OK)
+			return kz_audit_fail(err);
+	}
+	return kz_audit_add(a, r, err);
+}
+
+enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
+			   const char *conversation, const char *reason, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DENIAL);
+
+	if (r) {
+		kz_audit_row_text(r, "run", run);
+		kz_audit_row_text(r, "actor", actor);
+		kz_audit_row_text(r, "conversation", conversation);
+		kz_audit_row_text(r, "reason", reason);
+	}
+	return kz_audit_add(a, r, err);
+}
+
+static enum kz_rc put_surfaces(struct kz_audit_row *r, const struct kz_json *surfaces, struct kz_err *err)
+{
+	struct kz_audit_value *v;
+
+	/* Every surface has a row: one that was not read is recorded as such. */
+	for (int i = 0; i < KZ_SURFACE_COUNT; i++) {
+		const char *code = kz_surface_code((enum kz_surface)i);
+		const struct kz_json *o = kz_json_get(surfaces, code);
+		enum kz_rc rc = kz_audit_row_child(r, &v, err);
+
+		if (rc != KZ_OK)
+			return rc;
+		kz_audit_value_text(&v[0], code);
+		kz_audit_value_int(&v[1], kz_json_is_object(o));
+		put_int(&v[2], o, "now");
+		put_int(&v[3], o, "baseline");
+		kz_audit_value_text(&v[4], kz_json_str(o, "digest", NULL));
+		kz_audit_value_text(&v[5], kz_json_str(o, "baseline_digest", NULL));
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_EVIDENCE);
+
+	if (r) {
+		kz_audit_row_text(r, "worker", kz_json_str(evidence, "worker", NULL));
+		kz_audit_row_text(r, "lease", kz_json_str(evidence, "lease", NULL));
+		kz_audit_row_int(r, "clean", kz_json_flag(evidence, "clean", false));
+		if (put_surfaces(r, kz_json_get(evidence, "surfaces"), err) != KZ_OK)
+			return kz_audit_fail(err);
+	}
+	return kz_audit_add(a, r, err);
+}
+
+enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from, const char *event,
+			     const char *to, struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_RUN_STEP);
+
+	if (r) {
+		kz_audit_row_text(r, "run", run);
+		kz_audit_row_text(r, "machine", "run");
+		kz_audit_row_text(r, "from_state", from);
+		kz_audit_row_text(r, "event", event);
+		kz_audit_row_text(r, "to_state", to);
+	}
+	return kz_audit_add(a, r, err);
+}
