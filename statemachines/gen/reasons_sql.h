@@ -43,6 +43,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('worker_unreachable', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('worker_unauthorized', 77, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('worker_refused_bind', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('worker_exists', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('worker_refused', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('worker_fault', 70, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('transport_lost', 74, 'fault');\n" \
@@ -51,6 +52,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('runtime_unavailable', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('posture_failed', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('image_mismatch', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('image_unavailable', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('driver_failed', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('driver_protocol', 70, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('cgroup_unavailable', 69, 'fault');\n" \

@@ -1,0 +1,303 @@
+#include "core/driver/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/sys.h"
+#include "rule/reason.h"
+
+#define PERIOD_US 100000
+#define WORD_MAX 64
+
+static enum kz_rc fail(struct kz_err *err, const char *what, const char *path)
+{
+	kz_err_sys(err, KZ_E_UNAVAILABLE, "cannot %s %s", what, path);
+	return kz_err_reason(err, kz_reason_code(KZ_R_CGROUP_UNAVAILABLE));
+}
+
+static enum kz_rc make_dir(const char *path, struct kz_err *err)
+{
+	if (kz_sys_before(KZ_SYS_CG_MAKE))
+		errno = EIO;
+	else if (mkdir(path, 0755) == 0 || errno == EEXIST) {
+		kz_sys_after(KZ_SYS_CG_MAKE);
+		return KZ_OK;
+	}
+	return fail(err, "make the cgroup", path);
+}
+
+static enum kz_rc put(const char *dir, const char *file, const char *text, struct kz_err *err)
+{
+	kz_auto_close int fd = -1;
+	char path[400];
+
+	if (kz_str_format(path, sizeof path, err, "%s/%s", dir, file))
+		return err ? err->rc : KZ_E_DATA;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return fail(err, "write", path);
+	return KZ_OK;
+}
+
+static enum kz_rc put_number(const char *dir, const char *file, int64_t n, struct kz_err *err)
+{
+	char text[24];
+
+	if (kz_str_format(text, sizeof text, err, "%lld", (long long)n))
+		return KZ_E_DATA;
+	return put(dir, file, text, err);
+}
+
+static bool has_file(const char *dir, const char *file)
+{
+	char path[400];
+
+	return !kz_str_format(path, sizeof path, NULL, "%s/%s", dir, file) && access(path, F_OK) == 0;
+}
+
+static enum kz_rc limit_v2(const char *dir, const struct kz_cg_limits *l, struct kz_err *err)
+{
+	char cpu[WORD_MAX];
+
+	if (put_number(dir, "memory.max", l->memory_bytes, err) || put_number(dir, "pids.max", l->pids, err))
+		return err ? err->rc : KZ_E_UNAVAILABLE;
+	if (has_file(dir, "memory.swap.max") && put(dir, "memory.swap.max", "0", err))
+		return err ? err->rc : KZ_E_UNAVAILABLE;
+	if (!l->cpu_thousandths)
+		return KZ_OK;
+	if (kz_str_format(cpu, sizeof cpu, err, "%lld %d", (long long)l->cpu_thousandths * PERIOD_US / 1000, PERIOD_US))
+		return KZ_E_DATA;
+	return put(dir, "cpu.max", cpu, err);
+}
+
+static enum kz_rc limit_v1(const struct kz_cg_tree *t, const char *dir, const struct kz_cg_limits *l, struct kz_err *err)
+{
+	if (kz_cg_has(t->controllers, "memory")) {
+		if (put_number(dir, "memory.limit_in_bytes", l->memory_bytes, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		/* Without this the tenant could use as much swap again; kernels without swap accounting lack the file. */
+		if (has_file(dir, "memory.memsw.limit_in_bytes") &&
+		    put_number(dir, "memory.memsw.limit_in_bytes", l->memory_bytes, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+	}
+	if (kz_cg_has(t->controllers, "pids") && put_number(dir, "pids.max", l->pids, err))
+		return err ? err->rc : KZ_E_UNAVAILABLE;
+	if (kz_cg_has(t->controllers, "cpu") && l->cpu_thousandths &&
+	    (put_number(dir, "cpu.cfs_period_us", PERIOD_US, err) ||
+	     put_number(dir, "cpu.cfs_quota_us", l->cpu_thousandths * PERIOD_US / 1000, err)))
+		return err ? err->rc : KZ_E_UNAVAILABLE;
+	return KZ_OK;
+}
+
+/* Does the tenant need a group of its own in this hierarchy? */
+static bool is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t)
+{
+	if (cg->is_v2)
+		return !t->controllers[0];
+	return kz_cg_has(t->controllers, "memory") || kz_cg_has(t->controllers, "pids") ||
+	       kz_cg_has(t->controllers, "cpu") || kz_cg_has(t->controllers, "cpuacct");
+}
+
+enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l, struct kz_err *err)
+{
+	for (size_t i = 0; i < cg->count; i++) {
+		char dir[360];
+
+		if (!is_counted(cg, &cg->trees[i]))
+			continue;
+		if (kz_str_format(dir, sizeof dir, err, "%s/%s", cg->trees[i].dir, child) ||
+		    (cg->is_v2 ? limit_v2(dir, l, err) : limit_v1(&cg->trees[i], dir, l, err)))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+	}
+	return KZ_OK;
+}
+
+/* Version 2: the controllers must be handed down before children can have limits. */
+static enum kz_rc hand_down(const char *dir, struct kz_err *err)
+{
+	return put(dir, "cgroup.subtree_control", "+memory +pids +cpu", err);
+}
+
+/*
+ * A group that holds processes cannot hand controllers down (version 2), so UNIT
+ * goes into the nearest ancestor that can.  That moves dir upward.
+ */
+static enum kz_rc place_v2(char *dir, size_t size, struct kz_err *err)
+{
+	char parent[320];
+	char *unit = strrchr(dir, '/');
+	char *slash;
+
+	if (kz_str_copy(parent, sizeof parent, dir, err))
+		return KZ_E_DATA;
+	parent[unit - dir] = '\0';
+	while (hand_down(parent, err)) {
+		slash = strrchr(parent, '/');
+		if (!slash || slash == parent)
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		*slash = '\0';
+		if (!has_file(parent, "cgroup.procs"))
+			return err ? err->rc : KZ_E_UNAVAILABLE; /* left the hierarchy: keep the error of its root */
+	}
+	char moved[400];
+
+	if (kz_str_format(moved, sizeof moved, err, "%s%s", parent, unit))
+		return KZ_E_DATA;
+	return kz_str_copy(dir, size, moved, err);
+}
+
+enum kz_rc kz_cg_place(struct kz_cg *cg, struct kz_err *err)
+{
+	size_t i = kz_cg_tree_of(cg, "memory");
+	struct kz_err own = KZ_ERR_INIT;
+	enum kz_rc rc;
+
+	if (!cg->is_v2)
+		return KZ_OK;
+	rc = place_v2(cg->trees[i].dir, sizeof cg->trees[i].dir, &own);
+	if (rc && err)
+		*err = own;
+	return rc;
+}
+
+/* A cpuset (version 1) starts empty and then takes no process: copy what the parent has. */
+static enum kz_rc inherit_cpuset(const char *dir, struct kz_err *err)
+{
+	static const char *const files[] = { "cpuset.cpus", "cpuset.mems" };
+
+	for (size_t i = 0; i < 2; i++) {
+		kz_auto_buf struct kz_buf value = KZ_BUF_INIT(4096);
+		char path[400];
+
+		if (kz_str_format(path, sizeof path, err, "%s/../%s", dir, files[i]) ||
+		    kz_file_read(AT_FDCWD, path, &value, err) || put(dir, files[i], kz_buf_str(&value), err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant, struct kz_err *err)
+{
+	for (size_t i = 0; i < cg->count; i++) {
+		const struct kz_cg_tree *t = &cg->trees[i];
+		char dir[360];
+
+		if (make_dir(t->dir, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (kz_cg_has(t->controllers, "cpuset") && inherit_cpuset(t->dir, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (!is_counted(cg, t))
+			continue;
+		if (cg->is_v2 && (hand_down(t->dir, err) || kz_str_format(dir, sizeof dir, err, "%s/runtime", t->dir) ||
+				  make_dir(dir, err)))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (kz_str_format(dir, sizeof dir, err, "%s/tenant", t->dir) || make_dir(dir, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+	}
+	return kz_cg_limit(cg, "tenant", tenant, err);
+}
+
+static enum kz_rc join(const struct kz_cg *cg, const char *child, struct kz_err *err)
+{
+	for (size_t i = 0; i < cg->count; i++) {
+		const struct kz_cg_tree *t = &cg->trees[i];
+		char dir[360];
+
+		if (kz_str_format(dir, sizeof dir, err, "%s%s", t->dir, t->controllers[0] || cg->is_v2 ? child : ""))
+			return KZ_E_DATA;
+		if (child[0] && make_dir(dir, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (kz_cg_has(t->controllers, "cpuset") && child[0] && inherit_cpuset(dir, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (put(dir, "cgroup.procs", "0", err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_cg_join(const struct kz_cg *cg, struct kz_err *err)
+{
+	return join(cg, cg->is_v2 ? "/runtime" : "", err);
+}
+
+enum kz_rc kz_cg_join_worker(const struct kz_cg *cg, struct kz_err *err)
+{
+	return join(cg, "/worker", err);
+}
+
+static enum kz_rc open_one(const struct kz_cg *cg, const char *controller, const char *file, int flags, int *fd,
+			   struct kz_err *err)
+{
+	size_t i = kz_cg_tree_of(cg, controller);
+	char path[420];
+
+	if (i == KZ_CG_NONE)
+		return KZ_OK;
+	if (kz_str_format(path, sizeof path, err, "%s/tenant/%s", cg->trees[i].dir, file))
+		return KZ_E_DATA;
+	*fd = open(path, flags | O_CLOEXEC);
+	if (*fd < 0 && errno == EACCES && flags == O_RDWR) /* a kernel that cannot reset the peak has it read-only */
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *fd < 0 ? fail(err, "open", path) : KZ_OK;
+}
+
+static enum kz_rc open_procs(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err)
+{
+	int at = KZ_CG_PROCS_0;
+
+	for (size_t i = 0; i < cg->count; i++) {
+		char path[420];
+
+		if (!is_counted(cg, &cg->trees[i]))
+			continue;
+		if (at > KZ_CG_PROCS_3)
+			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE, "the limits are spread over too many hierarchies");
+		if (kz_str_format(path, sizeof path, err, "%s/tenant/cgroup.procs", cg->trees[i].dir))
+			return KZ_E_DATA;
+		fds[at] = open(path, O_WRONLY | O_CLOEXEC);
+		if (fds[at++] < 0)
+			return fail(err, "open", path);
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_cg_open(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err)
+{
+	bool v2 = cg->is_v2;
+	enum kz_rc rc;
+
+	for (int i = 0; i < KZ_CG_FILES; i++)
+		fds[i] = -1;
+	rc = open_procs(cg, fds, err);
+	if (!rc)
+		rc = open_one(cg, "pids", "cgroup.procs", O_RDONLY, &fds[KZ_CG_PROCS_READ], err);
+	if (!rc)
+		rc = open_one(cg, "pids", "pids.current", O_RDONLY, &fds[KZ_CG_PIDS_CURRENT], err);
+	if (!rc)
+		rc = open_one(cg, "pids", "pids.events", O_RDONLY, &fds[KZ_CG_PIDS_EVENTS], err);
+	if (!rc)
+		rc = open_one(cg, "memory", v2 ? "memory.current" : "memory.usage_in_bytes", O_RDONLY,
+			      &fds[KZ_CG_MEMORY_CURRENT], err);
+	if (!rc)
+		rc = open_one(cg, "memory", v2 ? "memory.events" : "memory.oom_control", O_RDONLY,
+			      &fds[KZ_CG_MEMORY_EVENTS], err);
+	if (!rc)
+		rc = open_one(cg, "memory", v2 ? "memory.peak" : "memory.max_usage_in_bytes", O_RDWR,
+			      &fds[KZ_CG_MEMORY_PEAK], err);
+	if (!rc)
+		rc = open_one(cg, v2 ? "cpu" : "cpuacct", v2 ? "cpu.stat" : "cpuacct.usage", O_RDONLY,
+			      &fds[KZ_CG_CPU_USAGE], err);
+	for (int i = 0; rc && i < KZ_CG_FILES; i++)
+		if (fds[i] >= 0) {
+			close(fds[i]);
+			fds[i] = -1;
+		}
+	return rc;
+}

@@ -1,0 +1,217 @@
+#include "core/driver/oci.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+#define RECORD_MAX (64 << 10)
+#define LOCK_PAUSE 5
+
+enum kz_rc kz_oci_path(const struct kz_oci *o, char out[KZ_OCI_PATH], struct kz_err *err, const char *fmt, ...)
+{
+	char rest[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(rest, sizeof rest, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof rest)
+		return kz_err_set(err, KZ_E_DATA, "a path is too long");
+	return kz_str_format(out, KZ_OCI_PATH, err, "%s/%s", o->conf.state, rest);
+}
+
+enum kz_rc kz_oci_unit(const struct kz_oci *o, const char *worker, char out[128], struct kz_err *err)
+{
+	char digest[KZ_SHA256_HEX];
+
+	kz_sha256_hex(o->conf.state, strlen(o->conf.state), digest);
+	return kz_str_format(out, 128, err, "kz-%.8s.%s", digest, worker);
+}
+
+static enum kz_rc record_write(int dir, const struct kz_oci_record *r, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *j = kz_json_object();
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(RECORD_MAX);
+
+	kz_json_set_int(j, "v", 1);
+	kz_json_set_str(j, "worker", r->worker);
+	kz_json_set_str(j, "instance", r->instance);
+	kz_json_set_str(j, "image", r->image);
+	kz_json_set_int(j, "uid_base", r->uid_base);
+	kz_json_set_bool(j, "probe", r->is_probe);
+	kz_json_set_str(j, "runtime", r->rt.path);
+	kz_json_set_int(j, "flavor", r->rt.flavor);
+	kz_json_set_bool(j, "single_use", r->rt.single_use);
+	kz_json_set(j, "cgroups", kz_cg_to_json(&r->cg));
+	if (kz_json_write(j, &text, err))
+		return err ? err->rc : KZ_E_OS;
+	return kz_file_replace(dir, "worker.json", text.data, text.len, 0640, (gid_t)-1, err);
+}
+
+static enum kz_rc damaged(struct kz_err *err, const char *worker)
+{
+	kz_err_set(err, KZ_E_DATA, "the record of worker %s is damaged", worker);
+	return kz_err_reason(err, kz_reason_code(KZ_R_MALFORMED_INPUT));
+}
+
+enum kz_rc kz_oci_record_read(const struct kz_oci *o, const char *worker, struct kz_oci_record *r, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *j = NULL;
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(RECORD_MAX);
+	char path[KZ_OCI_PATH];
+
+	memset(r, 0, sizeof *r);
+	if (kz_oci_path(o, path, err, "workers/%s", worker))
+		return KZ_E_DATA;
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return kz_err_set(err, KZ_E_NOINPUT, "there is no worker %s", worker);
+	if (kz_oci_path(o, path, err, "workers/%s/worker.json", worker))
+		return KZ_E_DATA;
+	if (kz_file_read(AT_FDCWD, path, &text, NULL) || kz_json_parse(kz_buf_str(&text), text.len, &j, NULL) ||
+	    kz_str_copy(r->worker, sizeof r->worker, kz_json_str(j, "worker", ""), NULL) || !kz_str_eq(r->worker, worker) ||
+	    kz_str_copy(r->instance, sizeof r->instance, kz_json_str(j, "instance", ""), NULL) ||
+	    kz_str_copy(r->image, sizeof r->image, kz_json_str(j, "image", ""), NULL) ||
+	    kz_str_copy(r->rt.path, sizeof r->rt.path, kz_json_str(j, "runtime", ""), NULL) ||
+	    kz_cg_from_json(kz_json_get(j, "cgroups"), &r->cg, NULL))
+		return damaged(err, worker);
+	r->uid_base = (uint32_t)kz_json_num(j, "uid_base", 0);
+	r->is_probe = kz_json_flag(j, "probe", false);
+	r->rt.flavor = (enum kz_oci_flavor)kz_json_num(j, "flavor", KZ_OCI_OTHER);
+	r->rt.single_use = kz_json_flag(j, "single_use", true);
+	return KZ_OK;
+}
+
+/* An exclusive lock on a directory itself: it follows a rename and leaves no file behind. */
+static enum kz_rc lock_dir(const char *path, struct kz_deadline until, int *lock, struct kz_err *err)
+{
+	struct stat held;
+	struct stat named;
+
+	for (;;) {
+		kz_auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd < 0 && errno == ENOENT)
+			return kz_err_set(err, KZ_E_NOINPUT, "it is gone");
+		if (fd < 0)
+			return kz_err_sys(err, KZ_E_IO, "cannot open %s", path);
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+			/* Another one of that name may have come since it was opened. */
+			if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+			    held.st_dev == named.st_dev) {
+				*lock = kz_take_fd(&fd);
+				return KZ_OK;
+			}
+			continue;
+		}
+		if (kz_deadline_passed(until))
+			return kz_err_set(err, KZ_E_TEMPFAIL, "another driver works on this worker");
+		kz_time_sleep(KZ_MS(LOCK_PAUSE), until);
+	}
+}
+
+enum kz_rc kz_oci_record_lock(const struct kz_oci *o, const char *worker, struct kz_deadline until, int *lock,
+			      struct kz_err *err)
+{
+	char path[KZ_OCI_PATH];
+
+	if (kz_oci_path(o, path, err, "workers/%s", worker))
+		return KZ_E_DATA;
+	return lock_dir(path, until, lock, err);
+}
+
+/* The directory under a name that no worker has, ready to be renamed. */
+static enum kz_rc draft_make(struct kz_oci *o, struct kz_oci_record *r, const char *draft, int *lock, struct kz_err *err)
+{
+	kz_auto_close int dir = -1;
+	char mark[KZ_ID_HEX + 16];
+
+	if (kz_dir_make(AT_FDCWD, draft, 0750, o->gid, err) || lock_dir(draft, KZ_NEVER, lock, err))
+		return err ? err->rc : KZ_E_CANTCREAT;
+	dir = open(draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return kz_err_sys(err, KZ_E_IO, "cannot open %s", draft);
+	if (kz_str_format(mark, sizeof mark, err, "instance-%s", r->instance) ||
+	    kz_file_replace(dir, mark, "", 0, 0640, o->gid, err) || kz_dir_make(dir, "ctl", 0750, o->gid, err) ||
+	    kz_dir_make(dir, "bundle", 0700, (gid_t)-1, err))
+		return err ? err->rc : KZ_E_CANTCREAT;
+	return record_write(dir, r, err);
+}
+
+/* Drafts that a killed driver left hold nothing yet; one that is locked is under way. */
+static void drafts_sweep(const char *workers)
+{
+	kz_auto_closedir DIR *d = opendir(workers);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)) != NULL) {
+		kz_auto_close int lock = -1;
+		char path[KZ_OCI_PATH];
+
+		if (kz_str_has_prefix(e->d_name, ".new-") &&
+		    !kz_str_format(path, sizeof path, NULL, "%s/%s", workers, e->d_name) &&
+		    !lock_dir(path, kz_deadline_in(KZ_MS(0)), &lock, NULL))
+			kz_tree_remove(dirfd(d), e->d_name, NULL);
+	}
+}
+
+enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lock, struct kz_err *err)
+{
+	kz_auto_close int uids = -1;
+	char workers[KZ_OCI_PATH];
+	char place[KZ_OCI_PATH];
+	char draft[KZ_OCI_PATH];
+	char mark[KZ_OCI_PATH];
+	enum kz_rc rc;
+
+	if (kz_oci_path(o, workers, err, "workers") || kz_oci_path(o, place, err, "workers/%s", r->worker) ||
+	    kz_oci_path(o, draft, err, "workers/.new-%s.%d", r->worker, getpid()) ||
+	    kz_oci_path(o, mark, err, "workers/%s/instance-%s", r->worker, r->instance))
+		return KZ_E_DATA;
+	if (kz_dir_make(AT_FDCWD, workers, 0750, o->gid, err) ||
+	    kz_uid_lock(kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds)), &uids, err))
+		return err ? err->rc : KZ_E_CANTCREAT;
+	drafts_sweep(workers);
+	if (access(place, F_OK) == 0)
+		return kz_refuse(err, KZ_R_WORKER_EXISTS, "there is a worker %s already", r->worker);
+	if (kz_uid_claim(o->conf.set.kz_uid_base, mark, &r->uid_base, err))
+		return err ? err->rc : KZ_E_CANTCREAT;
+	rc = draft_make(o, r, draft, lock, err);
+	if (!rc && rename(draft, place) != 0)
+		rc = kz_err_sys(err, KZ_E_CANTCREAT, "cannot make %s", place);
+	if (rc) {
+		kz_uid_drop(r->uid_base);
+		kz_tree_remove(AT_FDCWD, draft, NULL);
+	}
+	return rc;
+}
+
+enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const char *worker, struct kz_err *err)
+{
+	struct kz_oci_record r;
+	kz_auto_close int uids = -1;
+	char path[KZ_OCI_PATH];
+	char gone[KZ_OCI_PATH];
+
+	if (kz_oci_path(o, path, err, "workers/%s", worker) || kz_oci_path(o, gone, err, "workers/.new-%s.%d", worker, getpid()) ||
+	    kz_uid_lock(kz_deadline_in(KZ_SECONDS(o->conf.set.kz_delete_timeout_seconds)), &uids, err))
+		return err ? err->rc : KZ_E_DATA;
+	if (!kz_oci_record_read(o, worker, &r, NULL) && r.uid_base)
+		kz_uid_drop(r.uid_base);
+	/* In one step: a worker is there with its record, or not there. */
+	if (rename(path, gone) != 0 && errno != ENOENT)
+		return kz_err_sys(err, KZ_E_IO, "cannot remove %s", path);
+	return kz_tree_remove(AT_FDCWD, gone, err);
+}
