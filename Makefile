@@ -7,6 +7,10 @@ SANITIZE ?=
 FAULT ?=
 VERSION := $(shell cat VERSION)
 
+# One short line a step; V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo "  $1 $2")
+
 B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
 	-Wwrite-strings -Wswitch-enum -Wundef -Wpointer-arith -Wcast-qual -Wimplicit-fallthrough
@@ -46,24 +50,26 @@ DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)
 define PROGRAM_RULE
 $(B)/bin/$1: $(B)/bin/$1.o $(call DEP_FILES,$1) bin/$1.deps
 	@mkdir -p $$(@D)
-	$(CC) $(KZ_CFLAGS) -o $$@ $$< -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
+	$$(call say,LINK,$$@)
+	$(Q)$(CC) $(KZ_CFLAGS) -o $$@ $$< -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
 		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static)) $(call DEP_LIBS,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$p)))
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(KZ_CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(KZ_CFLAGS) -c -o $@ $<
 
 define ARCHIVE_RULE
 $(B)/lib/$1.a: $(call OBJ_OF,$1)
 	@mkdir -p $$(@D)
-	rm -f $$@ && ar rcsD $$@ $$^
+	$(Q)rm -f $$@ && ar rcsD $$@ $$^
 endef
 $(foreach d,$(LIBDIRS),$(eval $(call ARCHIVE_RULE,$d)))
 $(B)/lib/gen.a: $(GEN_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcsD $@ $^
+	$(Q)rm -f $@ && ar rcsD $@ $^
 
 include $(sort $(wildcard scripts/make/*.mk))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
