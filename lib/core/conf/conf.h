@@ -19,11 +19,13 @@ struct kz_conf {
 };
 
 /*
- * Find the state directory: KZ_STATE, else /var/lib/kz for root and members of
- * group kz, else $XDG_STATE_HOME/kz or ~/.local/state/kz.
+ * Find the state directory of the kz to call: KZ_STATE, else /var/lib/kz for root,
+ * else the caller's own where it exists, else /var/lib/kz where it exists.
  * err: KZ_E_CONFIG when relative or too long (sockets below it must fit).
  */
 enum kz_rc kz_conf_state(char out[256], struct kz_err *err);
+/* The state directory that the caller's own "kz up" makes: /var/lib/kz for root, else $XDG_STATE_HOME/kz or ~/.local/state/kz. err: as kz_conf_state */
+enum kz_rc kz_conf_state_own(char out[256], struct kz_err *err);
 /*
  * Load everything. in: state NULL means kz_conf_state.
  * err: not_running (69) when there is no state directory yet; no_permission (77)
@@ -33,9 +35,11 @@ enum kz_rc kz_conf_load(struct kz_conf *c, const char *state, struct kz_err *err
 /* One setting from text into s; and the rules between settings (min <= max ...). err: setting_invalid, setting_unknown */
 enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value, struct kz_err *err);
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
-/* The value of a setting as text, and its default. err: setting_unknown */
+/* The value of a setting as text. err: setting_unknown */
 enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out, struct kz_err *err);
-/* Write one value to STATE/env, whole or not at all; checks first. */
+/* The default of a setting as text. err: setting_unknown */
+enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *err);
+/* Write one value to STATE/env, whole or not at all; checks it, and the set that it makes, first. err: as kz_conf_set, kz_conf_check; not_running, no_permission */
 enum kz_rc kz_conf_store(const char *state, const char *name, const char *value, struct kz_err *err);
 /* STATE/suffix into out[0..size). */
 enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size, struct kz_err *err);
