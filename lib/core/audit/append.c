@@ -90,6 +90,9 @@ static enum kz_rc prepare(struct kz_audit *a, struct kz_err *err)
 		{ &a->last, "SELECT id, hash FROM entry ORDER BY id DESC LIMIT 1" },
 		{ &a->hash_of, "SELECT hash FROM entry WHERE id = ?" },
 		{ &a->entry, "INSERT INTO entry (id, at_ms, kind, hash) VALUES (?, ?, ?, ?)" },
+		{ &a->known, "SELECT store, seq, valkey_ms, machine, from_state, event, to_state, subject, "
+			     "worker, lease, actor, cause FROM transition WHERE store = ? AND seq = ?" },
+		{ &a->closed, "SELECT max(seq) FROM segment WHERE store = ?" },
 	};
 	enum kz_rc rc = KZ_OK;
 
@@ -126,6 +129,8 @@ void kz_audit_close(struct kz_audit *a)
 	kz_stmt_free(a->last);
 	kz_stmt_free(a->hash_of);
 	kz_stmt_free(a->entry);
+	kz_stmt_free(a->known);
+	kz_stmt_free(a->closed);
 	for (int k = 0; k < KZ_AUDIT_KINDS; k++) {
 		kz_stmt_free(a->insert[k]);
 		kz_stmt_free(a->insert_child[k]);
@@ -148,6 +153,7 @@ static enum kz_rc head_is_in_chain(struct kz_audit *a, const struct kz_audit_hea
 				   struct kz_err *err)
 {
 	bool row = false;
+	int64_t closed = 0;
 	enum kz_rc rc;
 
 	*yes = false;
@@ -164,15 +170,11 @@ static enum kz_rc head_is_in_chain(struct kz_audit *a, const struct kz_audit_hea
 	*yes = row && kz_str_eq(kz_stmt_text(a->hash_of, 0), head->hash);
 	if (row)
 		kz_stmt_reset(a->hash_of);
-	if (*yes || row)
+	if (row)
 		return KZ_OK;
 	/* Not here: moved to a closed file by a rotation whose own head write was cut off? */
-	{
-		int64_t closed = 0;
-
-		rc = kz_db_int(a->db, "SELECT max(last_id) FROM segment", 0, &closed, err);
-		*yes = head->id <= closed;
-	}
+	rc = kz_db_int(a->db, "SELECT max(last_id) FROM segment", 0, &closed, err);
+	*yes = head->id <= closed;
 	return rc;
 }
 

@@ -3,12 +3,14 @@
 
 #include <stddef.h>
 
+#include "gen/machines_sql.h"
 #include "gen/reasons_sql.h"
 #include "rule/evidence.h"
 #include "rule/result.h"
 
-const char *const kz_audit_lookups[] = { "kind",    "reason",  "machine_step", "language",
-					 "outcome", "end_cause", "surface",	 NULL };
+const char *const kz_audit_lookups[] = { "kind",     "reason",  "machine_edge", "machine_refusal",
+					 "language", "outcome", "end_cause",	"surface",
+					 NULL };
 
 static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count, struct kz_buf *b,
 			    struct kz_err *err)
@@ -53,6 +55,8 @@ enum kz_rc kz_audit_lookup_sql(struct kz_buf *b, struct kz_err *err)
 
 	if (rc == KZ_OK)
 		rc = kz_buf_puts(b, KZ_REASONS_SQL, err);
+	if (rc == KZ_OK)
+		rc = kz_buf_puts(b, KZ_MACHINES_SQL, err);
 	if (rc == KZ_OK)
 		rc = put_codes("language", language, 3, b, err);
 	if (rc == KZ_OK)

@@ -128,7 +128,7 @@ static const struct kz_audit_col broken_cols[] = {
 
 #define STEP                                                                                       \
 	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
-	"machine_step (machine, from_state, event, to_state)"
+	"machine_edge (machine, from_state, event, to_state)"
 
 static const struct kz_audit_table record_output = TABLE(record_output, NULL, NULL, NULL);
 static const struct kz_audit_table evidence_surface = TABLE(evidence_surface, NULL, NULL, NULL);

@@ -34,45 +34,33 @@ static bool same_value(struct kz_stmt *s, int i, const struct kz_audit_value *v)
 static enum kz_rc known(struct kz_audit *a, const struct kz_audit_row *r, bool *yes, struct kz_err *err)
 {
 	const struct kz_audit_table *t = kz_audit_table(r->kind);
-	kz_auto_stmt struct kz_stmt *s = NULL;
-	bool row = false;
-	enum kz_rc rc = kz_stmt_new(&s, a->db,
-				    "SELECT store, seq, valkey_ms, machine, from_state, event, to_state, "
-				    "subject, worker, lease, actor, cause FROM transition "
-				    "WHERE store = ?1 AND seq = ?2",
-				    err);
+	enum kz_rc rc;
 
-	*yes = false;
-	if (rc != KZ_OK)
+	kz_stmt_bind_text(a->known, 1, kz_audit_row_get(r, "store")->text);
+	kz_stmt_bind_int(a->known, 2, kz_audit_row_get(r, "seq")->n);
+	rc = kz_stmt_step(a->known, yes, err);
+	if (rc != KZ_OK || !*yes)
 		return rc;
-	kz_stmt_bind_text(s, 1, kz_audit_row_get(r, "store")->text);
-	kz_stmt_bind_int(s, 2, kz_audit_row_get(r, "seq")->n);
-	rc = kz_stmt_step(s, &row, err);
-	if (rc != KZ_OK || !row)
-		return rc;
-	for (size_t i = 0; i < t->count; i++)
-		if (!same_value(s, (int)i, &r->v[i]))
-			return kz_refuse(err, KZ_R_AUDIT_CONFLICT,
-					 "transition %lld of this store is there with another %s",
-					 (long long)kz_audit_row_get(r, "seq")->n, t->cols[i].name);
-	*yes = true;
-	return KZ_OK;
+	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
+		if (!same_value(a->known, (int)i, &r->v[i]))
+			rc = kz_refuse(err, KZ_R_AUDIT_CONFLICT,
+				       "transition %lld of this store is there with another %s",
+				       (long long)kz_audit_row_get(r, "seq")->n, t->cols[i].name);
+	kz_stmt_reset(a->known);
+	return rc;
 }
 
 /* The last number of a store that went into a closed file; what is at or below it is there. */
 static enum kz_rc closed_seq(struct kz_audit *a, const char *store, int64_t *seq, struct kz_err *err)
 {
-	kz_auto_stmt struct kz_stmt *s = NULL;
 	bool row = false;
-	enum kz_rc rc = kz_stmt_new(&s, a->db, "SELECT max(seq) FROM segment WHERE store = ?", err);
+	enum kz_rc rc;
 
-	*seq = 0;
-	if (rc != KZ_OK)
-		return rc;
-	kz_stmt_bind_text(s, 1, store);
-	rc = kz_stmt_step(s, &row, err);
-	if (rc == KZ_OK && row)
-		*seq = kz_stmt_int(s, 0);
+	kz_stmt_bind_text(a->closed, 1, store);
+	rc = kz_stmt_step(a->closed, &row, err);
+	*seq = rc == KZ_OK && row ? kz_stmt_int(a->closed, 0) : 0;
+	if (row)
+		kz_stmt_reset(a->closed);
 	return rc;
 }
 
