@@ -1,0 +1,106 @@
+/* kz config. */
+#include <string.h>
+
+#include "verbs.h"
+#include "cli/opt.h"
+#include "cli/out.h"
+
+static bool is_named(const struct kz_cli *cli, const char *name)
+{
+	for (int i = 0; i < cli->operand_count; i++)
+		if (strcmp(cli->operands[i], name) == 0)
+			return true;
+	return cli->operand_count == 0;
+}
+
+/* Every setting, or those that are named. */
+static enum kz_rc show(struct kz_cli *cli, const struct kz_settings *s)
+{
+	static const struct kz_column columns[] = {
+		{ "name", "NAME", NULL },	{ "value", "VALUE", NULL },   { "unit", "UNIT", NULL },
+		{ "default", "DEFAULT", NULL }, { "what", "WHAT FOR", NULL }, { NULL, NULL, NULL },
+	};
+	kz_auto_table struct kz_table t;
+	enum kz_rc rc = KZ_OK;
+
+	kz_table_start(&t, cli, columns);
+	for (int i = 0; i < KZ_SETTING_COUNT && !rc; i++) {
+		const struct kz_setting *row = &kz_setting_table[i];
+		kz_auto_buf struct kz_buf value = KZ_BUF_INIT(1024);
+		struct kz_json *o;
+
+		if (!is_named(cli, row->name))
+			continue;
+		if ((rc = kz_conf_get(s, row->name, &value, &cli->err)))
+			return rc;
+		o = kz_out_object("setting");
+		kz_json_set_str(o, "name", row->name);
+		kz_json_set_str(o, "value", kz_buf_str(&value));
+		kz_json_set_str(o, "unit", row->unit);
+		kz_json_set_str(o, "default", row->default_text);
+		kz_json_set_str(o, "what", row->what);
+		rc = kz_table_row(&t, o);
+	}
+	return rc ? rc : kz_table_end(&t, NULL);
+}
+
+/* The settings as they are, or the defaults where there is no state yet. */
+static enum kz_rc load(struct kz_cli *cli, struct kz_conf *c)
+{
+	struct kz_front f;
+	enum kz_rc rc = kz_front_init(&f, NULL, &cli->err);
+
+	if (rc || (rc = kz_conf_load(c, f.state, &cli->err)) != KZ_E_UNAVAILABLE)
+		return rc;
+	kz_settings_default(&c->set);
+	return KZ_OK;
+}
+
+static enum kz_rc run_show(struct kz_cli *cli)
+{
+	struct kz_conf c;
+	struct kz_settings defaults;
+	enum kz_rc rc;
+
+	kz_settings_default(&defaults);
+	for (int i = 0; i < cli->operand_count; i++) {
+		kz_auto_buf struct kz_buf value = KZ_BUF_INIT(1024);
+
+		/* a name that is none is told before anything is printed */
+		if ((rc = kz_conf_get(&defaults, cli->operands[i], &value, &cli->err)))
+			return rc;
+	}
+	rc = load(cli, &c);
+	return rc ? rc : show(cli, &c.set);
+}
+
+static enum kz_rc run_set(struct kz_cli *cli)
+{
+	struct kz_front f;
+	enum kz_rc rc = kz_front_init(&f, NULL, &cli->err);
+
+	if (rc)
+		return rc;
+	f.say = kz_verb_say;
+	return kz_front_set(&f, (const char *const *)cli->operands, (size_t)cli->operand_count, &cli->err);
+}
+
+int kz_verb_config(struct kz_cli *cli, int argc, char **argv)
+{
+	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
+	const struct kz_usage usage = { "kz", "config", KZ_CONFIG_SYNOPSIS, KZ_CONFIG_WHAT, opts, 1, -1 };
+	struct kz_conf c;
+	const char *verb;
+
+	if (!kz_opt_parse(cli, &usage, argc, argv))
+		return kz_main_end(cli, cli->err.rc);
+	verb = *cli->operands++;
+	cli->operand_count--;
+	if (strcmp(verb, "show") == 0)
+		return kz_main_end(cli, run_show(cli));
+	if (strcmp(verb, "check") == 0 && cli->operand_count == 0)
+		return kz_main_end(cli, load(cli, &c));
+	if (strcmp(verb, "set") == 0 && cli->operand_count > 0)
+		return kz_main_end(cli, run_set(cli));
+	return kz_main_end(cli, kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz config %s", KZ_CONFIG_SYNOPSIS));
+}

@@ -1,0 +1,95 @@
+/* Changing settings: all of them or none. */
+#include <string.h>
+
+#include "core/front/parts.h"
+
+/* "NAME=VALUE" apart. out: name[0..size), value borrowed from text */
+static enum kz_rc split(const char *text, char *name, size_t size, const char **value, struct kz_err *err)
+{
+	const char *eq = strchr(text, '=');
+
+	if (!eq || eq == text || (size_t)(eq - text) >= size)
+		return kz_err_set(err, KZ_E_USAGE, "a setting is given as NAME=VALUE, not as %s", text);
+	memcpy(name, text, (size_t)(eq - text));
+	name[eq - text] = 0;
+	*value = eq + 1;
+	return KZ_OK;
+}
+
+/* Check all of them together against a copy, so that either all are stored or none. */
+static enum kz_rc check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err)
+{
+	struct kz_settings all = c->set;
+	char name[64];
+	const char *value;
+	enum kz_rc rc;
+
+	for (size_t i = 0; i < count; i++)
+		if ((rc = split(sets[i], name, sizeof name, &value, err)) ||
+		    (rc = kz_conf_set(&all, name, value, err)))
+			return rc;
+	return kz_conf_check(&all, err);
+}
+
+/*
+ * Store each setting.  One may only become right after another (a least below a
+ * most), so those that are refused are tried again while any goes through.
+ */
+static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed, struct kz_err *err)
+{
+	char name[64];
+	const char *value;
+	enum kz_rc rc = KZ_OK;
+
+	*changed = 0;
+	for (size_t round = 0, left = count; left > 0 && round <= count; round++) {
+		left = 0;
+		for (size_t i = 0; i < count; i++) {
+			kz_auto_buf struct kz_buf old = KZ_BUF_INIT(1024);
+
+			if ((rc = split(sets[i], name, sizeof name, &value, err)) ||
+			    (rc = kz_conf_get(&c->set, name, &old, err)))
+				return rc;
+			if (strcmp(kz_buf_str(&old), value) == 0)
+				continue;
+			rc = kz_conf_store(c->state, name, value, err);
+			if (rc)
+				left++;
+			else if ((rc = kz_conf_set(&c->set, name, value, err)))
+				return rc;
+			else
+				++*changed;
+		}
+	}
+	return rc;
+}
+
+enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
+			  struct kz_err *err)
+{
+	enum kz_rc rc = check(c, sets, count, err);
+
+	*changed = 0;
+	return rc ? rc : store(c, sets, count, changed, err);
+}
+
+enum kz_rc kz_front_apply(const struct kz_front *f, size_t changed, struct kz_err *err)
+{
+	if (changed == 0 || !kz_front_is_scanning(f))
+		return KZ_OK;
+	kz_front_say(f, "%zu settings changed: starting kz-controller again", changed);
+	return kz_front_control(f, "kz-controller", "-r", err);
+}
+
+enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err)
+{
+	kz_auto_close int lock = -1;
+	struct kz_conf c;
+	size_t changed;
+	enum kz_rc rc;
+
+	if ((rc = kz_front_may(f, "config set", err)) || (rc = kz_conf_load(&c, f->state, err)) ||
+	    (rc = kz_front_lock(f, &lock, err)) || (rc = kz_front_store(&c, sets, count, &changed, err)))
+		return rc;
+	return kz_front_apply(f, changed, err);
+}

@@ -1,0 +1,110 @@
+/* kz status: the authority's word, the services, the posture that was observed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "core/front/parts.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out, struct kz_err *err)
+{
+	kz_auto_auth struct kz_auth *a = NULL;
+	char url[300];
+	enum kz_rc rc;
+
+	if ((rc = kz_conf_valkey_url(c, url, sizeof url, err)) ||
+	    (rc = kz_auth_open(&a, url, c->set.kz_deployment_id, until, err)))
+		return rc;
+	return kz_auth_status(a, out, err);
+}
+
+static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c)
+{
+	static const char *const names[] = { "valkey", "kz-controller" };
+	struct kz_json *list = kz_json_array();
+
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++) {
+		struct kz_json *o = kz_json_object();
+		struct kz_service s;
+
+		kz_json_set_str(o, "service", names[i]);
+		if (kz_front_service(f, names[i], &s, NULL)) {
+			/* callers of group kz may not look into the supervisor */
+			kz_json_set_str(o, "state", "unknown");
+		} else {
+			kz_json_set_str(o, "state", !s.is_up ? "down" : s.is_ready ? "ready" : "up");
+			kz_json_set_int(o, "pid", s.is_up ? s.pid : 0);
+			kz_json_set_int(o, "since_ms", s.since_s * 1000);
+		}
+		kz_json_append(list, o);
+	}
+	return list;
+}
+
+/* What the controller wrote of the driver's probe [ADM-8]; null while it has not. */
+static struct kz_json *posture(const struct kz_front *f)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
+	struct kz_json *j = NULL;
+	char path[KZ_FRONT_PATH];
+
+	if (kz_front_path(f, "run/controller.json", path, sizeof path, NULL) ||
+	    kz_file_read(AT_FDCWD, path, &b, NULL) || kz_json_parse(kz_buf_str(&b), b.len, &j, NULL))
+		return kz_json_null();
+	return j;
+}
+
+/* Not there, or not for this caller? */
+static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
+{
+	struct stat st;
+
+	if (stat(f->state, &st) == 0 && access(f->state, R_OK | X_OK) != 0)
+		return kz_refuse(err, KZ_R_NO_PERMISSION,
+				 "you may not use kz in %s; ask its owner to add you to group kz, or use sudo", f->state);
+	if (kz_front_is_scanning(f))
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_NOT_RUNNING, "kz is not running; start it with: kz up");
+}
+
+enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *answer = NULL;
+	struct kz_err why = KZ_ERR_INIT;
+	struct kz_json *o;
+	struct kz_conf c;
+	enum kz_reason reason;
+	enum kz_rc rc;
+
+	*out = NULL;
+	if ((rc = look(f, err)) || (rc = kz_conf_load(&c, f->state, err)))
+		return rc;
+	rc = kz_front_ask(&c, kz_deadline_in(KZ_SECONDS(5)), &answer, &why);
+	if (!(o = rc ? kz_json_object() : kz_take(answer)))
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	if (rc) {
+		struct kz_json *admission = kz_json_object();
+
+		kz_json_set_int(o, "v", 1);
+		kz_json_set_str(o, "type", "status");
+		kz_json_set_bool(admission, "open", false);
+		kz_json_set_str(admission, "reason", why.reason[0] ? why.reason : "coordination_unavailable");
+		kz_json_set_str(admission, "text", why.text);
+		kz_json_set(o, "admission", admission);
+	}
+	kz_json_set_str(o, "state", f->state);
+	kz_json_set(o, "services", services(f, &c));
+	kz_json_set(o, "posture", posture(f));
+	*out = o;
+	if (kz_json_flag(kz_json_get(o, "admission"), "open", false))
+		return KZ_OK;
+	if (!kz_reason_find(kz_json_str(kz_json_get(o, "admission"), "reason", ""), &reason))
+		reason = KZ_R_NOT_RECONCILED;
+	kz_err_set(err, KZ_E_NO, "admission is closed: %s",
+		   why.text[0] ? why.text : kz_reason_text(reason));
+	return kz_err_reason(err, kz_reason_code(reason));
+}

@@ -1,0 +1,181 @@
+/* kz up: make, start, wait for admission. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "base/sig.h"
+#include "base/str.h"
+#include "core/driver/driver.h"
+#include "core/front/parts.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+static enum kz_rc probe(const struct kz_front *f, const struct kz_conf *c, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *request = kz_json_object(), *reply = NULL;
+	enum kz_answer answer;
+	enum kz_reason why = KZ_R_RUNTIME_UNAVAILABLE;
+	char program[KZ_FRONT_PATH];
+	enum kz_rc rc;
+
+	kz_json_set_int(request, "v", 1);
+	kz_json_set_str(request, "verb", "probe");
+	if ((rc = kz_front_find(f, c->set.kz_driver, program, sizeof program, err)) ||
+	    (rc = kz_driver_call(program, f->state, request, kz_deadline_in(KZ_SECONDS(30)), &reply, &answer, err)))
+		return kz_err_wrap(err, "the driver %s cannot be asked", c->set.kz_driver);
+	if (!kz_json_flag(reply, "ok", false)) {
+		kz_reason_find(kz_json_str(reply, "reason", ""), &why);
+		return kz_refuse(err, why, "%s", kz_json_str(reply, "text", "the driver refuses this machine"));
+	}
+	kz_front_say(f, "runtime %s %s", kz_json_str(reply, "runtime", "unknown"), kz_json_str(reply, "version", ""));
+	return KZ_OK;
+}
+
+/* A service that will not be started again says why in its last lines; the status maps back to a code. */
+static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c, struct kz_err *err)
+{
+	static const char *const names[] = { "valkey", "kz-controller" };
+	struct kz_service s;
+
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++) {
+		if (kz_front_service(f, names[i], &s, NULL) || s.is_up || s.wants_up)
+			continue;
+		return kz_err_set(err, s.exit_code > 0 && s.exit_code < 125 ? kz_rc_of_status(s.exit_code) : KZ_E_UNAVAILABLE,
+				  "%s ended with %d and stays down; see: kz logs %s", names[i], s.exit_code, names[i]);
+	}
+	return KZ_OK;
+}
+
+/* Wait until admission is open. in: watch becomes readable when there is no more use in waiting, -1 for none */
+static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, int watch, struct kz_err *err)
+{
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(30 + c->set.kz_create_timeout_seconds));
+	struct pollfd p = { .fd = watch, .events = POLLIN };
+	struct kz_err last = KZ_ERR_INIT;
+	enum kz_rc rc;
+
+	for (;;) {
+		kz_auto_json struct kz_json *status = NULL;
+		const struct kz_json *admission;
+		enum kz_reason why;
+
+		rc = kz_front_ask(c, kz_deadline_in(KZ_SECONDS(2)), &status, &last);
+		admission = kz_json_get(status, "admission");
+		if (!rc && kz_json_flag(admission, "open", false))
+			return KZ_OK;
+		if (!rc) {
+			if (!kz_reason_find(kz_json_str(admission, "reason", ""), &why))
+				why = KZ_R_NOT_RECONCILED;
+			kz_refuse(&last, why, "admission is closed: %s; see: kz logs kz-controller", kz_reason_text(why));
+		}
+		if ((rc = check_services(f, c, err)))
+			return rc;
+		if (kz_deadline_passed(until)) {
+			if (err)
+				*err = last;
+			return last.rc;
+		}
+		if (poll(&p, 1, 100) > 0)
+			return kz_err_set(err, KZ_E_TEMPFAIL, "interrupted before admission was open");
+	}
+}
+
+/* Everything before the first process. */
+static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struct kz_conf *c, size_t *changed,
+			  struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if ((rc = kz_front_mark(f, err)) || (rc = kz_conf_load(c, f->state, err)) || 
+	    (rc = kz_front_store(c, o->sets, o->set_count, changed, err)) || (rc = kz_front_tree(f, c, err)))
+		return rc;
+	return kz_conf_load(c, f->state, err);
+}
+
+/* What a killed stack left would work against the new one. */
+static enum kz_rc clear_stale(const struct kz_front *f, struct kz_err *err)
+{
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(15));
+	size_t count = 0;
+	enum kz_rc rc = kz_front_sweep(f, SIGTERM, &count, err);
+
+	if (rc || count == 0)
+		return rc;
+	kz_front_say(f, "ending %zu processes that an earlier stack left", count);
+	while (!rc && count > 0 && !kz_deadline_passed(until)) {
+		kz_time_sleep(KZ_MS(50), until);
+		rc = kz_front_sweep(f, kz_deadline_left(until).ms < 10000 ? SIGKILL : 0, &count, err);
+	}
+	if (!rc && count > 0)
+		return kz_err_set(err, KZ_E_OS, "%zu processes of an earlier stack cannot be ended", count);
+	return rc;
+}
+
+/* As process 1 of a container everybody's orphans are ours: collect them all while waiting for the supervisor. */
+static enum kz_rc stay(struct kz_front *f, pid_t svscan, int signals, struct kz_err *err)
+{
+	for (;;) {
+		struct pollfd p = { .fd = signals, .events = POLLIN };
+		pid_t pid;
+		int status, n;
+
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			return kz_err_sys(err, KZ_E_OS, "poll");
+		while ((n = kz_sig_next(signals)) > 0)
+			if (n != SIGCHLD) {
+				kz_front_say(f, "signal %d: stopping", n);
+				return kz_front_down(f, false, err);
+			}
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+			if (pid == svscan && kz_front_is_scanning(f) == false) {
+				kz_front_say(f, "the supervisor ended");
+				return kz_front_down(f, true, err);
+			}
+	}
+}
+
+enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct kz_err *err)
+{
+	static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
+	kz_auto_close int lock = -1, pidfd = -1, signals = -1;
+	struct kz_conf c;
+	size_t changed = 0;
+	pid_t svscan = -1;
+	bool was_running;
+	enum kz_rc rc;
+
+	if ((rc = kz_front_may(f, "up", err)) || (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
+	    (rc = prepare(f, o, &c, &changed, err)))
+		return rc;
+	was_running = kz_front_is_scanning(f);
+	if (was_running && o->foreground)
+		return kz_err_set(err, KZ_E_TEMPFAIL, "kz runs already in %s; stop it first with: kz down", f->state);
+	if (o->foreground && (rc = kz_sig_open(wanted, &signals, err)))
+		return rc;
+	if (!was_running) {
+		if ((rc = clear_stale(f, err)) || (rc = probe(f, &c, err)))
+			return rc;
+		kz_front_say(f, "starting the services in %s", f->state);
+		if ((rc = kz_front_scan_start(f, &c, &svscan, &pidfd, err)))
+			return rc;
+	} else if ((rc = kz_front_apply(f, changed, err))) {
+		return rc;
+	}
+	if ((rc = kz_front_control(f, "kz-controller", "-u", err)))
+		return rc;
+	kz_front_say(f, was_running ? "running; waiting for admission" : "waiting for the first workers");
+	rc = wait_open(f, &c, -1, err);
+	if (!o->foreground)
+		return rc;
+	if (rc)
+		kz_front_say(f, "admission is not open yet: %s", err->text);
+	else
+		kz_front_say(f, "admission is open");
+	close(kz_take_fd(&lock));
+	return stay(f, svscan, signals, err);
+}
