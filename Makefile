@@ -47,11 +47,14 @@ DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
 DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(B)/lib/$i.o,$(B)/lib/$i.a))
 DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
 
+# A program with many verbs keeps them in bin/PROGRAM/*.c.
+BIN_OBJ = $(patsubst %.c,$(B)/%.o,bin/$1.c $(wildcard bin/$1/*.c))
+
 define PROGRAM_RULE
-$(B)/bin/$1: $(B)/bin/$1.o $(call DEP_FILES,$1) bin/$1.deps
+$(B)/bin/$1: $(call BIN_OBJ,$1) $(call DEP_FILES,$1) bin/$1.deps
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
-	$(Q)$(CC) $(KZ_CFLAGS) -o $$@ $$< -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
+	$(Q)$(CC) $(KZ_CFLAGS) -o $$@ $(call BIN_OBJ,$1) -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
 		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static)) $(call DEP_LIBS,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$p)))

@@ -1,0 +1,170 @@
+# shellcheck shell=bash
+# kz.bash: a private kz for a bats test.
+#
+#	load /usr/local/share/kz/kz.bash      (or: load ../kz, inside this repository)
+#
+#	setup_file()    { kz_start SANDBOX_WARM_POOL_MIN=1; }
+#	teardown_file() { kz_stop; }
+#
+#	@test "the answer is 42" {
+#		kz_run -c 'print(6 * 7)'
+#		[ "$status" -eq 0 ]
+#		[ "$output" = 42 ]
+#		kz_record_is outcome completed
+#	}
+#
+# kz_start [NAME=VALUE]...   start a stack of its own in a temporary directory, with the settings given;
+#                            exports KZ_STATE, so that every program of kz finds it. Root only, as kz up is.
+# kz_run [OPTION]... PROGRAM kz-run with the record kept; sets status, output (stdout), error (stderr) and record
+# kz_record [FIELD]          print the last record, or a field of it as jq names it (outcome, stdout.sha256)
+# kz_record_is FIELD VALUE   compare, and say both when they differ
+# kz_stop                    stop the stack, prove that nothing of it is left, remove the directory
+# kz_left                    what is left of the stack now, one line each: processes, mounts, cgroups, sockets,
+#                            network namespaces; returns 1 when there is something
+# kz_wait SECONDS COMMAND... try until it succeeds
+#
+# Needs bash, jq and kz; the programs are taken from KZ_BIN, else from this file's build tree, else from PATH.
+
+kz_bin_dir() {
+	local here
+	here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+	if [ -n "${KZ_BIN:-}" ]; then
+		echo "$KZ_BIN"
+	elif [ -x "$here/../build/bin/kz" ]; then
+		(cd "$here/../build/bin" && pwd)
+	else
+		dirname "$(command -v kz)"
+	fi
+}
+
+# Network namespaces that some process is in.
+kz_netns() {
+	local link
+	for link in /proc/[0-9]*/ns/net; do
+		readlink "$link" 2>/dev/null
+	done | sort -u
+}
+
+kz_start() {
+	local -a sets=()
+	local setting
+	[ "$(id -u)" -eq 0 ] || {
+		echo "kz_start: kz up needs root" >&2
+		return 77
+	}
+	KZ_BIN=$(kz_bin_dir)
+	PATH=$KZ_BIN:$PATH
+	# short: the path of a Unix socket below it has 107 bytes at most
+	KZ_STATE=$(mktemp -d /tmp/kz.XXXXXX)
+	KZ_TEST_RECORD=$KZ_STATE.record
+	export KZ_BIN PATH KZ_STATE KZ_TEST_RECORD
+	for setting in "$@"; do
+		sets+=(--set "$setting")
+	done
+	if ! kz up --state "$KZ_STATE" "${sets[@]}"; then
+		kz_say_logs
+		return 1
+	fi
+	KZ_STACK_ID=$(cat "$KZ_STATE/stack")
+	export KZ_STACK_ID
+}
+
+# The ends of the logs, where a failed test shows them.
+kz_say_logs() {
+	local log
+	for log in "$KZ_STATE"/log/*/current; do
+		[ -f "$log" ] || continue
+		echo "--- $log" >&2
+		tail -n 15 "$log" >&2
+	done
+}
+
+# shellcheck disable=SC2034 # status, output, error and record are for the test
+kz_run() {
+	local out=$KZ_STATE.out err=$KZ_STATE.err
+	status=0
+	: >"$KZ_TEST_RECORD"
+	kz-run --record 9 "$@" >"$out" 2>"$err" 9>"$KZ_TEST_RECORD" || status=$?
+	output=$(cat "$out")
+	error=$(cat "$err")
+	record=$(cat "$KZ_TEST_RECORD")
+	rm -f "$out" "$err"
+	return 0
+}
+
+kz_record() {
+	if [ $# -eq 0 ]; then
+		cat "$KZ_TEST_RECORD"
+	else
+		jq -r ".$1" <"$KZ_TEST_RECORD"
+	fi
+}
+
+kz_record_is() {
+	local is
+	is=$(kz_record "$1")
+	[ "$is" = "$2" ] && return 0
+	echo "record: $1 is '$is', not '$2'; stderr was: ${error:-}" >&2
+	cat "$KZ_TEST_RECORD" >&2
+	return 1
+}
+
+kz_wait() {
+	local seconds=$1 end
+	shift
+	end=$((SECONDS + seconds))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || {
+			echo "kz_wait: after $seconds s still not: $*" >&2
+			return 1
+		}
+		sleep 0.1
+	done
+}
+
+# Processes that carry the stack's mark, or whose command line names its directory (runtimes, workers).
+kz_left_processes() {
+	local p pid
+	for p in /proc/[0-9]*; do
+		pid=${p#/proc/}
+		[ "$pid" != "$$" ] && [ "$pid" != "$BASHPID" ] || continue
+		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
+			echo "process $pid $(tr '\0' ' ' 2>/dev/null <"$p/cmdline")"
+		fi
+	done
+}
+
+# Every worker's process 1 has its state directory's name in its mounts or cgroup, also when nobody remembers it.
+kz_left() {
+	local left
+	left=$(
+		kz_left_processes
+		grep -F " $KZ_STATE/" /proc/self/mountinfo | sed 's/^/mount /'
+		[ ! -d "$KZ_STATE/workers" ] || find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -printf 'worker %p\n'
+		[ ! -d "$KZ_STATE/run" ] || find "$KZ_STATE" -xdev -type s -printf 'socket %p\n'
+		grep -F "$KZ_STATE/" /proc/net/unix | sed 's/^/socket /'
+		find /sys/fs/cgroup -type d -path "*$KZ_STACK_ID*" -printf 'cgroup %p\n' 2>/dev/null
+	)
+	[ -z "$left" ] && return 0
+	printf '%s\n' "$left"
+	return 1
+}
+
+kz_stop() {
+	local rc=0
+	[ -n "${KZ_STATE:-}" ] && [ -d "$KZ_STATE" ] || return 0
+	kz down -f || rc=$?
+	if ! kz_wait 5 kz_left >"$KZ_STATE.left"; then
+		echo "kz_stop: this is left:" >&2
+		kz_left >&2
+		rc=1
+	fi
+	[ $rc -eq 0 ] || kz_say_logs
+	kz down --purge --yes || rc=1
+	if [ -e "$KZ_STATE" ]; then
+		echo "kz_stop: $KZ_STATE is left" >&2
+		rc=1
+	fi
+	rm -f "$KZ_STATE.left" "$KZ_STATE.record"
+	return $rc
+}
