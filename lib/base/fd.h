@@ -45,6 +45,7 @@ enum kz_rc kz_unix_connect(const char *path, struct kz_deadline until, int *fd, 
 /* Listen; a stale socket file of that name is replaced. mode is set exactly. err: KZ_E_CANTCREAT (in use, not a socket) */
 enum kz_rc kz_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, int *fd, struct kz_err *err);
 
+/* Set or clear a flag of a descriptor; err: KZ_E_OS */
 enum kz_rc kz_fd_set_nonblock(int fd, struct kz_err *err);
 enum kz_rc kz_fd_set_cloexec(int fd, bool on, struct kz_err *err);
 /* Take an exclusive advisory lock on a file (made if missing); released by closing. err: KZ_E_TEMPFAIL at the deadline */

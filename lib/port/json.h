@@ -22,6 +22,7 @@ struct kz_json;
 enum kz_rc kz_json_parse(const char *p, size_t n, struct kz_json **out, struct kz_err *err);
 /* Drop a reference; NULL is fine. */
 void kz_json_free(struct kz_json *j);
+/* Another reference to the same value. own: new */
 struct kz_json *kz_json_ref(struct kz_json *j);
 KZ_AUTO(kz_auto_json_, struct kz_json *, kz_json_free)
 #define kz_auto_json kz_auto(kz_auto_json_)
@@ -43,6 +44,7 @@ void kz_json_set_bool(struct kz_json *o, const char *key, bool b);
 /* Append to an array; takes v. */
 void kz_json_append(struct kz_json *a, struct kz_json *v);
 
+/* The type of a value; false for NULL. */
 bool kz_json_is_object(const struct kz_json *j);
 bool kz_json_is_array(const struct kz_json *j);
 bool kz_json_is_string(const struct kz_json *j);

@@ -22,7 +22,9 @@ struct kz_secret {
 	bool is_set;
 };
 
+/* Start the library; may be called again. err: KZ_E_OS */
 enum kz_rc kz_seal_init(struct kz_err *err);
+/* Wipe a key. */
 void kz_secret_release(struct kz_secret *s);
 
 /* Fill p[0..n) with random bytes. */

@@ -1,0 +1,50 @@
+# Gates.  "make check" is everything a commit needs that is quick; scripts/check runs all there is.
+GATES := check-generated check-layers check-headers check-size check-docs check-shell check-lua check-format
+
+check: all $(GATES) test
+
+# Regenerate beside the tree and compare.
+check-generated: $(KZGEN)
+	$(Q)MAKE='$(MAKE)' scripts/check-generated
+
+# Includes follow lib/layers.txt, and so do the symbols of what was built.
+check-layers: all
+	$(Q)scripts/check-layers $(B)
+
+# Each header compiles alone, and twice.
+check-headers:
+	$(Q)CC='$(CC)' scripts/check-headers $(KZ_CFLAGS)
+
+check-size:
+	$(Q)scripts/check-size
+
+check-docs: all
+	$(Q)scripts/check-docs $(B)
+
+check-shell:
+	$(Q)scripts/check-shell
+
+check-lua:
+	$(Q)scripts/check-lua
+
+check-format:
+	$(Q)scripts/check-format
+# Write what check-format asks for.
+format:
+	$(Q)scripts/check-format --write
+
+check-models models:
+	$(Q)statemachines/model/run
+
+test: all unit
+	$(Q)scripts/check --only unit,tool --build $(B)
+
+# The same C tests under the sanitizers, leaks included.
+test-san:
+	$(Q)$(MAKE) SANITIZE=address,undefined unit
+	$(Q)scripts/check --only unit --build build-san
+
+bench: all
+	$(Q)scripts/bench
+
+.PHONY: check $(GATES) check-models models format test test-san bench
