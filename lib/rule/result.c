@@ -84,7 +84,8 @@ static void judge_unknown(enum kz_cause cause, struct kz_verdict *v)
 {
 	v->outcome = KZ_OUTCOME_UNKNOWN;
 	v->cause = cause;
-	blame(v, KZ_R_OUTCOME_UNKNOWN);
+	blame(v, cause == KZ_CAUSE_LEASE_LOST ? KZ_R_LEASE_LOST : KZ_R_OUTCOME_UNKNOWN);
+	v->json_status = kz_reason_status(KZ_R_OUTCOME_UNKNOWN);
 	v->plain_status = STATUS_KZ;
 }
 
@@ -123,7 +124,6 @@ static void judge_bounded(enum kz_cause cause, struct kz_verdict *v)
 		[KZ_CAUSE_CPU] = KZ_R_CPU_EXCEEDED,
 		[KZ_CAUSE_MEMORY] = KZ_R_MEMORY_EXCEEDED,
 		[KZ_CAUSE_PIDS] = KZ_R_PIDS_EXCEEDED,
-		[KZ_CAUSE_LEASE_LOST] = KZ_R_LEASE_LOST,
 	};
 
 	v->outcome = KZ_OUTCOME_BOUNDED;
@@ -145,9 +145,9 @@ static void judge_started(const struct kz_run_facts *f, struct kz_verdict *v)
 	case KZ_CAUSE_CPU:
 	case KZ_CAUSE_MEMORY:
 	case KZ_CAUSE_PIDS:
-	case KZ_CAUSE_LEASE_LOST:
 		judge_bounded(f->cause, v);
 		break;
+	case KZ_CAUSE_LEASE_LOST: /* whoever lost the lease has no say in what happened [LEASE-23] */
 	case KZ_CAUSE_NONE:
 	case KZ_CAUSE_TRANSPORT_LOST:
 	case KZ_CAUSE_UNKNOWN:

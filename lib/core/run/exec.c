@@ -1,0 +1,146 @@
+/* Code starts here: dispatch is audited, then the worker runs it to its record. */
+#include <poll.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "core/run/job.h"
+#include "rule/reason.h"
+
+/* After the wall bound the worker has this long to end the tree and send the record. */
+#define GRACE_MS 10000
+
+enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err)
+{
+	const struct kz_audit_dispatch d = {
+		.run = j->run,
+		.lease = j->lease.id,
+		.worker = j->lease.worker,
+		.actor = j->who.actor_id,
+		.conversation = j->who.conversation_id,
+		.code_sha256 = j->source.sha256,
+		.image = kz_json_str(j->health, "image", ""),
+		.language = kz_language_name(j->source.language),
+		.fence = j->lease.fence,
+		.wall_ms = j->wall.ms,
+		.memory_bytes = j->conf.set.kz_run_memory_bytes,
+		.output_bytes = j->conf.set.sandbox_max_output_bytes,
+	};
+	enum kz_rc rc = kz_audit_run_step(j->audit, j->run, "admitted", "prepare", "prepared", err);
+
+	if (rc)
+		return rc;
+	j->is_prepared = true;
+	rc = kz_audit_dispatch(j->audit, &d, err);
+	if (!rc)
+		rc = kz_audit_run_step(j->audit, j->run, "prepared", "dispatch", "dispatched", err);
+	j->is_audited = !rc;
+	return rc;
+}
+
+static int on_output(void *arg, int stream, const void *p, size_t n)
+{
+	struct kz_job *j = arg;
+	struct kz_job_stream *s = &j->streams[stream - 1];
+
+	s->bytes += (int64_t)n;
+	kz_sha256_add(&s->hash, p, n);
+	return kz_job_print(j, stream, p, n, &j->failure) ? -1 : 0;
+}
+
+/* Does the worker's word on a stream agree with what came? What it kept must all have come. */
+static bool stream_agrees(const struct kz_json *told, struct kz_job_stream *s)
+{
+	int64_t seen = kz_json_num(told, "seen_bytes", -1), kept = kz_json_num(told, "kept_bytes", -1);
+	int64_t dropped = kz_json_num(told, "dropped_bytes", -1);
+	const char *sha = kz_json_str(told, "sha256", "");
+
+	kz_sha256_end(&s->hash, s->sha256);
+	if (kept != s->bytes || dropped < 0 || seen != kept + dropped)
+		return false;
+	return dropped ? strlen(sha) == KZ_SHA256_HEX - 1 : kz_str_eq(sha, s->sha256);
+}
+
+static void take_reason(struct kz_job *j)
+{
+	const char *code = kz_json_str(j->worker_record, "reason", "");
+
+	j->facts.has_failure = true;
+	if (!kz_reason_find(code, &j->facts.failure))
+		j->facts.failure = KZ_R_CANNOT_EXECUTE;
+}
+
+/* Only a well-formed record that agrees with what was received counts as one. */
+static void take_record(struct kz_job *j)
+{
+	const struct kz_json *r = j->worker_record;
+	struct kz_run_facts *f = &j->facts;
+	bool agrees = stream_agrees(kz_json_get(r, "stdout"), &j->streams[0]);
+
+	agrees = stream_agrees(kz_json_get(r, "stderr"), &j->streams[1]) && agrees;
+	if (!agrees || !kz_json_is_bool(kz_json_get(r, "started")))
+		return;
+	f->is_started = kz_json_flag(r, "started", true);
+	if (!f->is_started) {
+		f->has_record = true;
+		take_reason(j);
+		return;
+	}
+	if (!kz_cause_find(kz_json_str(r, "cause", ""), &f->cause))
+		return;
+	f->exit = (int)kz_json_num(r, "exit", -1);
+	f->signal = (int)kz_json_num(r, "signal", -1);
+	if ((f->cause == KZ_CAUSE_EXIT && (f->exit < 0 || f->exit > 255)) ||
+	    (f->cause == KZ_CAUSE_SIGNAL && (f->signal < 1 || f->signal > 64)))
+		return;
+	f->is_output_cut = kz_json_num(kz_json_get(r, "stdout"), "dropped_bytes", 0) > 0 ||
+			   kz_json_num(kz_json_get(r, "stderr"), "dropped_bytes", 0) > 0;
+	f->has_record = true;
+}
+
+/* The heart's word that the lease is gone explains a tenant that was ended. */
+static void note_lost_lease(struct kz_job *j)
+{
+	struct pollfd p = { j->heart ? kz_heart_lost_fd(j->heart) : -1, POLLIN, 0 };
+
+	if (j->heart && poll(&p, 1, 0) > 0 && j->facts.cause == KZ_CAUSE_SIGNAL)
+		j->facts.cause = KZ_CAUSE_LEASE_LOST;
+}
+
+enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
+{
+	char path[300];
+	kz_auto_free const char **argv = kz_source_argv(&j->source, j->ask->args, j->ask->arg_count, path);
+	const struct kz_wk_exec x = {
+		.lease = j->lease.id,
+		.argv = argv,
+		.envp = j->env,
+		.wall = j->wall,
+		.output_bytes = j->conf.set.sandbox_max_output_bytes,
+		.open_files = j->conf.set.kz_run_open_files,
+		.stdin_open = !kz_str_eq(j->ask->path, "-"),
+	};
+	const struct kz_wk_events ev = {
+		.arg = j,
+		.out = on_output,
+		.stdin_fd = x.stdin_open ? j->ask->stdin_fd : -1,
+		.cancel_fd = j->cancel_fd,
+	};
+	enum kz_rc rc;
+
+	if (!argv)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
+	if (kz_job_is_cancelled(j))
+		return kz_refuse(err, KZ_R_CANCELLED, NULL);
+	j->facts.is_dispatched = true;
+	rc = kz_wk_run(j->worker, &x, &ev, kz_deadline_in(KZ_MS(j->wall.ms + GRACE_MS)), &j->worker_record, err);
+	if (!rc)
+		take_record(j);
+	/* A refusal is the worker's word that nothing was started; silence is not. */
+	if (rc && (kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_REFUSED)) ||
+		   kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_UNAUTHORIZED))))
+		j->facts.is_dispatched = false;
+	note_lost_lease(j);
+	kz_job_is_cancelled(j);
+	kz_job_print_rest(j, &j->failure);
+	return rc;
+}

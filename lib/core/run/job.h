@@ -1,0 +1,109 @@
+/*
+ * The state of one run, shared by the steps of core/run and by nobody else.
+ * Each step fills its part; each has its undo in kz_job_release or, for the lease,
+ * in kz_job_finish.  Layer 3.
+ */
+#ifndef KZ_CORE_RUN_JOB_H
+#define KZ_CORE_RUN_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "core/audit/audit.h"
+#include "core/conf/conf.h"
+#include "core/pool/authority.h"
+#include "core/run/heart.h"
+#include "core/run/run.h"
+#include "core/run/source.h"
+#include "core/run/who.h"
+#include "core/run/writer.h"
+#include "core/worker/client.h"
+#include "port/json.h"
+#include "rule/path.h"
+#include "rule/result.h"
+
+struct kz_job_input {
+	char name[KZ_PATH_MAX + 1];
+	int fd;
+	int64_t size;
+};
+
+/* One stream as this side received it. */
+struct kz_job_stream {
+	int64_t bytes;
+	struct kz_sha256 hash;
+	char sha256[KZ_SHA256_HEX];
+	char part[4]; /* begin of a character cut between two events */
+	size_t part_len;
+};
+
+struct kz_job {
+	const struct kz_run_ask *ask;
+	char run[KZ_ID_HEX];
+	/* prepare */
+	int sig_fd, cancel_fd; /* cancel_fd: an epoll set of all that ends a run from outside */
+	int interrupted;       /* the signal that did, SIGPIPE for a lost reader */
+	struct kz_conf conf;
+	struct kz_who who;
+	struct kz_source source;
+	struct kz_job_input *inputs;
+	size_t input_count;
+	char (*outputs)[KZ_PATH_MAX + 1];
+	size_t output_count;
+	int outdir_fd;
+	const char **env; /* of the program, NULL-terminated; strings own */
+	struct kz_ms wall;
+	struct kz_writer *out, *err;
+	/* lease */
+	struct kz_auth *auth;
+	struct kz_audit *audit;
+	struct kz_lease lease;
+	bool has_lease, is_lease_own;
+	struct kz_deadline sure; /* until when it certainly holds without a renewal */
+	struct kz_heart *heart;
+	/* worker */
+	struct kz_wk *worker;
+	struct kz_json *health;
+	bool is_bound, is_prepared, is_audited;
+	/* exec */
+	struct kz_job_stream streams[2]; /* stdout, stderr */
+	struct kz_json *worker_record;
+	struct kz_run_facts facts;
+	/* collect */
+	struct kz_json *out_list;
+	/* the first failure of kz's own */
+	struct kz_err failure;
+};
+
+/* Steps, in order. Each returns at the first failure; what it took is released by kz_job_release. */
+enum kz_rc kz_job_watch(struct kz_job *j, struct kz_err *err);    /* signals and the reader of stdout */
+enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err);  /* settings, names, files; nothing outside this process */
+enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err);   /* opens them all, bounds their sum */
+enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err);  /* checks names, opens the directory */
+enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);      /* builds the environment from empty */
+enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);    /* acquires, or takes the one in force */
+enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);   /* connects, binds, puts */
+enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err); /* audits that code is about to start */
+enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err);     /* runs it to its record */
+enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err);  /* copies declared outputs out */
+
+/* Reset and release an own lease; always called. */
+void kz_job_finish(struct kz_job *j);
+void kz_job_release(struct kz_job *j);
+
+/* Has something outside ended the run? Takes the pending signal into j->interrupted. wait: never */
+bool kz_job_is_cancelled(struct kz_job *j);
+/* Print bytes of stream 1 or 2: as they are, or as an event with -j. */
+enum kz_rc kz_job_print(struct kz_job *j, int stream, const void *p, size_t n, struct kz_err *err);
+/* Flush characters that were cut at the end of a stream (with -j). */
+enum kz_rc kz_job_print_rest(struct kz_job *j, struct kz_err *err);
+/* Queue one JSON line on standard output. */
+enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct kz_err *err);
+/* The terminal record as it stands. out: new, NULL when memory is out */
+struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict);
+/* Keep a failure of kz's own, the first one only. */
+void kz_job_fail(struct kz_job *j, const struct kz_err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* Everything of a run that needs nobody else: settings, names, files. */
+#include <string.h>
+
+#include "base/str.h"
+#include "core/run/job.h"
+#include "rule/reason.h"
+
+/* The wall bound of the settings, which the caller can only lower. */
+static struct kz_ms wall_bound(const struct kz_job *j)
+{
+	int64_t bound = j->conf.set.sandbox_max_wall_seconds * 1000;
+
+	return KZ_MS(j->ask->wall_ms > 0 && j->ask->wall_ms < bound ? j->ask->wall_ms : bound);
+}
+
+/* Arguments travel as JSON, which carries UTF-8 only. */
+static enum kz_rc check_args(const struct kz_job *j, struct kz_err *err)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < j->ask->arg_count; i++) {
+		size_t n = strlen(j->ask->args[i]);
+
+		if (!kz_utf8_valid(j->ask->args[i], n))
+			return kz_refuse(err, KZ_R_USAGE, "argument %zu of the program is not UTF-8", i + 1);
+		total += n + 1;
+	}
+	if (total > 65536)
+		return kz_refuse(err, KZ_R_USAGE, "the program's arguments have %zu bytes, at most 65536 are allowed", total);
+	return KZ_OK;
+}
+
+enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
+{
+	enum kz_rc rc = kz_who_set(&j->who, j->ask->actor, j->ask->conversation, err);
+
+	if (!rc)
+		rc = check_args(j, err);
+	if (!rc)
+		rc = kz_job_outputs(j, err);
+	if (!rc)
+		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language, j->cancel_fd, err);
+	if (!rc)
+		rc = kz_job_env(j, err);
+	if (!rc)
+		rc = kz_conf_load(&j->conf, NULL, err);
+	if (!rc)
+		rc = kz_job_inputs(j, err);
+	if (rc)
+		return rc;
+	j->wall = wall_bound(j);
+	return kz_who_hash(&j->who, j->conf.state, err);
+}

@@ -1,0 +1,106 @@
+/* What a run prints: bytes as they are, or events with -j. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "core/run/job.h"
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* out[0..4*ceil(n/3)+1) */
+static void base64(const unsigned char *p, size_t n, char *out)
+{
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned v = (unsigned)p[i] << 16 | (i + 1 < n ? (unsigned)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0u);
+
+		*out++ = digits[v >> 18];
+		*out++ = digits[v >> 12 & 63];
+		*out++ = i + 1 < n ? digits[v >> 6 & 63] : '=';
+		*out++ = i + 2 < n ? digits[v & 63] : '=';
+	}
+	*out = 0;
+}
+
+enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(64 << 20);
+	enum kz_rc rc = kz_json_write(o, &b, err);
+
+	if (!rc)
+		rc = kz_buf_add(&b, "\n", 1, err);
+	return rc ? rc : kz_writer_add(j->out, b.data, b.len, err);
+}
+
+/* How many bytes at the end are the begin of a character that may go on in the next piece (0 to 3). */
+static size_t cut_length(const char *p, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)p[n - back];
+
+		if (c >= 0xc0)
+			return back < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? back : 0;
+		if (c < 0x80)
+			return 0;
+	}
+	return 0;
+}
+
+/* One event: text where it is UTF-8 without zero bytes, else base64. */
+static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_t n, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *o = kz_json_object();
+	bool is_text = kz_utf8_valid(p, n) && !memchr(p, 0, n);
+	kz_auto_free char *text = malloc(is_text ? n + 1 : n / 3 * 4 + 5);
+
+	if (!text || !o)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
+	if (is_text) {
+		memcpy(text, p, n);
+		text[n] = 0;
+	} else {
+		base64((const unsigned char *)p, n, text);
+	}
+	kz_json_set_int(o, "v", 1);
+	kz_json_set_str(o, "type", "output");
+	kz_json_set_str(o, "stream", stream == 1 ? "stdout" : "stderr");
+	kz_json_set_str(o, is_text ? "text" : "base64", text);
+	return kz_job_print_json(j, o, err);
+}
+
+static enum kz_rc print_events(struct kz_job *j, int stream, const char *p, size_t n, struct kz_err *err)
+{
+	struct kz_job_stream *s = &j->streams[stream - 1];
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(n + sizeof(s->part));
+	size_t cut;
+	enum kz_rc rc = kz_buf_add(&b, s->part, s->part_len, err);
+
+	if (!rc)
+		rc = kz_buf_add(&b, p, n, err);
+	if (rc)
+		return rc;
+	cut = cut_length(b.data, b.len);
+	s->part_len = cut;
+	memcpy(s->part, b.data + b.len - cut, cut);
+	return b.len > cut ? print_event(j, stream, b.data, b.len - cut, err) : KZ_OK;
+}
+
+enum kz_rc kz_job_print(struct kz_job *j, int stream, const void *p, size_t n, struct kz_err *err)
+{
+	if (j->ask->is_json)
+		return print_events(j, stream, p, n, err);
+	return kz_writer_add(stream == 1 ? j->out : j->err, p, n, err);
+}
+
+enum kz_rc kz_job_print_rest(struct kz_job *j, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	for (int stream = 1; !rc && stream <= 2; stream++) {
+		struct kz_job_stream *s = &j->streams[stream - 1];
+
+		if (s->part_len)
+			rc = print_event(j, stream, s->part, s->part_len, err);
+		s->part_len = 0;
+	}
+	return rc;
+}

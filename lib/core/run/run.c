@@ -1,0 +1,236 @@
+/* The run sequence: one step after the other, undo whatever failed. */
+#include "core/run/run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "core/reset/reset.h"
+#include "core/run/job.h"
+#include "rule/reason.h"
+
+void kz_job_fail(struct kz_job *j, const struct kz_err *err)
+{
+	enum kz_reason r;
+
+	if (j->facts.has_failure)
+		return;
+	j->failure = *err;
+	j->facts.has_failure = true;
+	if (kz_reason_find(err->reason, &r))
+		j->facts.failure = r;
+	else
+		j->facts.failure = err->rc == KZ_E_USAGE ? KZ_R_USAGE : KZ_R_INTERNAL;
+}
+
+/* Up to the end of the code; what comes after is done whatever this returns. */
+static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
+{
+	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
+		kz_job_watch, kz_job_prepare, kz_job_lease, kz_job_worker, kz_job_dispatch, kz_job_exec,
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		enum kz_rc rc = steps[i](j, err);
+
+		if (rc)
+			return rc;
+	}
+	return KZ_OK;
+}
+
+/* The program ended by itself: its files are whole. Missing ones are a failure only of a program that says it did well. */
+static void collect(struct kz_job *j)
+{
+	const struct kz_run_facts *f = &j->facts;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (!f->has_record || !f->is_started || f->cause != KZ_CAUSE_EXIT || f->interrupted)
+		return;
+	if (kz_job_collect(j, &err) && (f->exit == 0 || !kz_str_eq(err.reason, kz_reason_code(KZ_R_OUTPUT_MISSING))))
+		kz_job_fail(j, &err);
+}
+
+static const char *end_event(enum kz_outcome o)
+{
+	static const char *const events[] = {
+		[KZ_OUTCOME_COMPLETED] = "complete", [KZ_OUTCOME_FAILED] = "fail",
+		[KZ_OUTCOME_NOT_RUN] = "abort",	     [KZ_OUTCOME_BOUNDED] = "bound",
+		[KZ_OUTCOME_REFUSED] = "deny",	     [KZ_OUTCOME_UNKNOWN] = "lose",
+	};
+
+	return events[o];
+}
+
+/* Where the run machine stands before its end. */
+static const char *state_of(const struct kz_job *j)
+{
+	return j->is_audited ? "dispatched" : j->is_prepared ? "prepared" : "admitted";
+}
+
+/* A run that was not even audited as dispatched is a denial; else its record. */
+static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
+{
+	struct kz_verdict v;
+	kz_auto_json struct kz_json *record = kz_job_record(j, &v);
+	enum kz_rc rc;
+
+	if (!j->audit)
+		return KZ_OK;
+	if (!record)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
+	if (j->is_audited)
+		rc = kz_audit_record(j->audit, record, err);
+	else
+		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id, kz_reason_code(v.reason), err);
+	return rc ? rc : kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome), kz_outcome_name(v.outcome), err);
+}
+
+void kz_job_finish(struct kz_job *j)
+{
+	struct kz_err err = KZ_ERR_INIT;
+	kz_auto_json struct kz_json *evidence = NULL;
+	struct kz_reset_env env = {
+		.auth = j->auth,
+		.audit = j->audit,
+		.worker = j->worker,
+		.state = j->conf.state,
+		.timeout = KZ_SECONDS(j->conf.set.kz_reset_timeout_seconds),
+	};
+
+	kz_heart_free(kz_take(j->heart)); /* a renewal must not cross the release */
+	if (!j->has_lease || !j->is_lease_own)
+		return;
+	if (kz_str_eq(j->failure.reason, kz_reason_code(KZ_R_WORKER_REFUSED_BIND)))
+		kz_auth_abandon(j->auth, &j->lease, j->failure.reason, &err);
+	else if (!kz_reset_lease(&env, &j->lease, &evidence, &err))
+		return;
+	/* The outcome stands; the worker is retired by whoever finds it so. */
+	if (err.rc)
+		kz_log(KZ_LOG_WARNING, "worker not returned to the pool", "reason", err.reason, NULL);
+}
+
+void kz_job_release(struct kz_job *j)
+{
+	kz_heart_free(j->heart);
+	kz_wk_close(j->worker);
+	kz_auth_close(j->auth);
+	kz_audit_close(j->audit);
+	kz_json_free(j->health);
+	kz_json_free(j->worker_record);
+	kz_json_free(j->out_list);
+	for (size_t i = 0; i < j->input_count; i++)
+		kz_auto_close_(&j->inputs[i].fd);
+	free(j->inputs);
+	free(j->outputs);
+	for (size_t i = 0; j->env && j->env[i]; i++)
+		free((void *)(uintptr_t)j->env[i]);
+	free(j->env);
+	kz_source_release(&j->source);
+	kz_auto_close_(&j->outdir_fd);
+	kz_writer_free(j->out);
+	kz_writer_free(j->err);
+	kz_auto_close_(&j->cancel_fd);
+	kz_auto_close_(&j->sig_fd);
+}
+
+/* Everything printed must have gone out before the record is: a lost reader changes the verdict. */
+static void drain(struct kz_job *j)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (!j->out)
+		return;
+	if (!j->interrupted && kz_writer_drain(j->out, j->sig_fd, &err))
+		kz_job_is_cancelled(j);
+	if (!j->interrupted && j->err)
+		kz_writer_drain(j->err, j->sig_fd, &err);
+	kz_job_is_cancelled(j);
+	j->facts.interrupted = j->interrupted;
+	if (kz_writer_errno(j->out) && !j->interrupted) {
+		errno = kz_writer_errno(j->out);
+		kz_err_sys(&err, KZ_E_IO, "cannot write standard output");
+		kz_err_reason(&err, kz_reason_code(KZ_R_STDOUT_FAILED));
+		kz_job_fail(j, &err);
+	}
+}
+
+/* {"v":1,"type":"error",...}: what of kz's own went wrong, in words. */
+static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_reason r)
+{
+	kz_auto_json struct kz_json *o = kz_json_object();
+	struct kz_err err = KZ_ERR_INIT;
+
+	kz_json_set_int(o, "v", 1);
+	kz_json_set_str(o, "type", "error");
+	kz_json_set_str(o, "reason", kz_reason_code(r));
+	kz_json_set_int(o, "status", kz_reason_status(r));
+	kz_json_set_str(o, "text", e->text);
+	return o ? kz_job_print_json(j, o, &err) : KZ_E_OS;
+}
+
+/* The record is the last thing; with -j it is preceded by an error line where kz itself failed. */
+static void tell(struct kz_job *j, struct kz_run_result *out)
+{
+	struct kz_verdict v;
+	kz_auto_json struct kz_json *record = kz_job_record(j, &v);
+	kz_auto_buf struct kz_buf line = KZ_BUF_INIT(16 << 20);
+	struct kz_err err = KZ_ERR_INIT;
+
+	out->status = j->ask->is_json ? v.json_status : v.plain_status;
+	out->has_reason = v.has_reason;
+	if (v.has_reason) {
+		if (kz_str_eq(j->failure.reason, kz_reason_code(v.reason)) || (j->failure.text[0] && v.reason == KZ_R_INTERNAL))
+			out->err = j->failure;
+		else
+			kz_refuse(&out->err, v.reason, NULL);
+		kz_err_reason(&out->err, kz_reason_code(v.reason));
+	}
+	if (!record || kz_json_write(record, &line, &err) || kz_buf_add(&line, "\n", 1, &err)) {
+		out->status = j->ask->is_json ? 71 : 125;
+		return;
+	}
+	if (j->ask->record_fd >= 0 && kz_fd_write_all(j->ask->record_fd, line.data, line.len, &err) && out->status == 0)
+		out->status = j->ask->is_json ? 74 : 125;
+	if (!j->ask->is_json || !j->out)
+		return;
+	if (v.has_reason)
+		print_error(j, &out->err, v.reason);
+	if (kz_writer_add(j->out, line.data, line.len, &err) || kz_writer_drain(j->out, j->sig_fd, &err)) {
+		kz_job_is_cancelled(j);
+		if (j->interrupted)
+			out->status = 128 + j->interrupted;
+		else if (out->status == 0)
+			out->status = 74;
+	}
+}
+
+void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
+{
+	struct kz_job j = { .ask = ask, .sig_fd = -1, .cancel_fd = -1, .outdir_fd = -1, .source.fd = -1 };
+	struct kz_err err = KZ_ERR_INIT;
+
+	*out = (struct kz_run_result){ .err = KZ_ERR_INIT };
+	if (kz_seal_init(&err))
+		kz_job_fail(&j, &err);
+	kz_random_id(j.run);
+	kz_sha256_start(&j.streams[0].hash);
+	kz_sha256_start(&j.streams[1].hash);
+	j.out_list = kz_json_array();
+	if (run_steps(&j, &err))
+		kz_job_fail(&j, &err);
+	j.facts.interrupted = j.interrupted;
+	collect(&j);
+	j.facts.interrupted = j.interrupted;
+	memset(&err, 0, sizeof(err));
+	if (audit_end(&j, &err))
+		kz_job_fail(&j, &err);
+	kz_job_finish(&j);
+	drain(&j);
+	tell(&j, out);
+	kz_job_release(&j);
+}

@@ -1,0 +1,58 @@
+/*
+ * A run: the one sequence behind kz-run (design section 7).
+ *
+ *   prepare (signals, settings, program, inputs, outputs, environment)
+ *   -> lease (acquire, or take the one in force) -> worker (connect, bind, put)
+ *   -> dispatch (audit; a failed write stops the run) -> exec -> collect
+ *   -> audit record -> reset and release -> drain what was printed -> record
+ *
+ * Reset and release happen whatever failed before.  Layer 3; writes to the given
+ * descriptors only, never exits.
+ */
+#ifndef KZ_CORE_RUN_RUN_H
+#define KZ_CORE_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct kz_run_ask {
+	const char *actor;        /* NULL: the calling user (or whose the held lease is) */
+	const char *conversation; /* NULL: one of its own (or the held lease's) */
+	const char *language;     /* NULL: found out */
+	const char *path;         /* FILE or "-"; NULL with code */
+	const char *code;         /* text of -c; NULL with path */
+	const char *const *args;  /* of the program, args[0..arg_count) */
+	size_t arg_count;
+	const char *const *inputs; /* [NAME=]FILE */
+	size_t input_count;
+	const char *const *outputs; /* names relative to the workspace */
+	size_t output_count;
+	const char *outdir;       /* NULL: "." */
+	const char *const *env;   /* NAME=VALUE, or NAME alone: from the caller's */
+	size_t env_count;
+	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
+	int64_t wall_ms;          /* 0: the bound of the settings; else only lowers it */
+	bool is_json;             /* events and record as JSON lines on stdout_fd */
+	int stdin_fd, stdout_fd, stderr_fd;
+	int record_fd;            /* the record goes there too; -1: nowhere */
+	/* The lease in force around this run (kz-lease with), as its environment names it; NULL: none. */
+	const char *lease, *token, *fence;
+};
+
+struct kz_run_result {
+	int status;         /* exit status */
+	bool has_reason;    /* err tells the reason, to be said in plain mode */
+	struct kz_err err;
+};
+
+/*
+ * Run to the end.  out: result always; the record has been written when this returns.
+ * wait: acquire wait + wall bound + reset timeout, plus as long as stdout's reader takes.
+ * safe: blocks SIGINT, SIGTERM and SIGHUP for the rest of the process; starts threads
+ */
+void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out);
+
+#endif
