@@ -35,7 +35,7 @@ static void run_program(const char *name, char **args)
 	char path[KZ_FRONT_PATH], file[80];
 	struct kz_front f;
 
-	if (!kz_str_is_name(name) || kz_front_init(&f, "/", NULL))
+	if (!kz_str_is_name(name) || kz_front_places(&f, NULL))
 		return;
 	snprintf(file, sizeof file, "kz-%s", name);
 	if (kz_front_find(&f, file, path, sizeof path, NULL))

@@ -19,8 +19,8 @@
 # kz_record [FIELD]          print the last record, or a field of it as jq names it (outcome, stdout.sha256)
 # kz_record_is FIELD VALUE   compare, and say both when they differ
 # kz_stop                    stop the stack, prove that nothing of it is left, remove the directory
-# kz_left                    what is left of the stack now, one line each: processes, mounts, cgroups, sockets,
-#                            network namespaces; returns 1 when there is something
+# kz_left                    what is left of the stack now, one line each: processes, cgroups, mounts, workers,
+#                            sockets; returns 1 when there is something
 # kz_wait SECONDS COMMAND... try until it succeeds
 #
 # Needs bash, jq and kz; the programs are taken from KZ_BIN, else from this file's build tree, else from PATH.
@@ -35,14 +35,6 @@ kz_bin_dir() {
 	else
 		dirname "$(command -v kz)"
 	fi
-}
-
-# Network namespaces that some process is in.
-kz_netns() {
-	local link
-	for link in /proc/[0-9]*/ns/net; do
-		readlink "$link" 2>/dev/null
-	done | sort -u
 }
 
 kz_start() {
@@ -122,28 +114,39 @@ kz_wait() {
 	done
 }
 
-# Processes that carry the stack's mark, or whose command line names its directory (runtimes, workers).
+# Processes that carry the stack's mark.
 kz_left_processes() {
 	local p pid
 	for p in /proc/[0-9]*; do
 		pid=${p#/proc/}
-		[ "$pid" != "$$" ] && [ "$pid" != "$BASHPID" ] || continue
+		if [ "$pid" = "$$" ] || [ "$pid" = "$BASHPID" ]; then
+			continue
+		fi
 		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
 			echo "process $pid $(tr '\0' ' ' 2>/dev/null <"$p/cmdline")"
 		fi
 	done
 }
 
-# Every worker's process 1 has its state directory's name in its mounts or cgroup, also when nobody remembers it.
+# Workers have no environment; they live in cgroups named after the state directory. A network namespace
+# stands as long as a process or a mount holds it, so none is left when none of those is.
+kz_left_cgroups() {
+	local digest dir
+	digest=$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8)
+	find /sys/fs/cgroup -type d -name "kz-$digest.*" 2>/dev/null | while read -r dir; do
+		echo "cgroup $dir with $(find "$dir" -name cgroup.procs -exec cat {} + 2>/dev/null | wc -l) processes"
+	done
+}
+
 kz_left() {
 	local left
 	left=$(
 		kz_left_processes
+		kz_left_cgroups
 		grep -F " $KZ_STATE/" /proc/self/mountinfo | sed 's/^/mount /'
-		[ ! -d "$KZ_STATE/workers" ] || find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -printf 'worker %p\n'
-		[ ! -d "$KZ_STATE/run" ] || find "$KZ_STATE" -xdev -type s -printf 'socket %p\n'
+		[ ! -d "$KZ_STATE/workers" ] || find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -not -name '.*' -printf 'worker %p\n'
+		[ ! -d "$KZ_STATE" ] || find "$KZ_STATE" -xdev -type s -printf 'socket %p\n'
 		grep -F "$KZ_STATE/" /proc/net/unix | sed 's/^/socket /'
-		find /sys/fs/cgroup -type d -path "*$KZ_STACK_ID*" -printf 'cgroup %p\n' 2>/dev/null
 	)
 	[ -z "$left" ] && return 0
 	printf '%s\n' "$left"

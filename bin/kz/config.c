@@ -48,7 +48,7 @@ static enum kz_rc show(struct kz_cli *cli, const struct kz_settings *s)
 static enum kz_rc load(struct kz_cli *cli, struct kz_conf *c)
 {
 	struct kz_front f;
-	enum kz_rc rc = kz_front_init(&f, NULL, &cli->err);
+	enum kz_rc rc = kz_front_init(&f, &cli->err);
 
 	if (rc || (rc = kz_conf_load(c, f.state, &cli->err)) != KZ_E_UNAVAILABLE)
 		return rc;
@@ -77,7 +77,7 @@ static enum kz_rc run_show(struct kz_cli *cli)
 static enum kz_rc run_set(struct kz_cli *cli)
 {
 	struct kz_front f;
-	enum kz_rc rc = kz_front_init(&f, NULL, &cli->err);
+	enum kz_rc rc = kz_front_init(&f, &cli->err);
 
 	if (rc)
 		return rc;

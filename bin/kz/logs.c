@@ -24,7 +24,7 @@ int kz_verb_logs(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
-	if ((rc = kz_front_init(&f, NULL, &cli->err)) || (rc = kz_front_logs(&f, &names, &cli->err)))
+	if ((rc = kz_front_init(&f, &cli->err)) || (rc = kz_front_logs(&f, &names, &cli->err)))
 		return kz_main_end(cli, rc);
 	if (cli->operand_count == 1)
 		rc = kz_front_log(&f, cli->operands[0], paths[count++], KZ_FRONT_PATH, &cli->err);

@@ -14,7 +14,7 @@ int kz_verb_status(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
-	if ((rc = kz_front_init(&f, NULL, &cli->err)))
+	if ((rc = kz_front_init(&f, &cli->err)))
 		return kz_main_end(cli, rc);
 	rc = kz_front_status(&f, &status, &cli->err);
 	if (!status)
@@ -38,7 +38,7 @@ int kz_verb_doctor(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
-	if ((rc = kz_front_init(&f, NULL, &cli->err)))
+	if ((rc = kz_front_init(&f, &cli->err)))
 		return kz_main_end(cli, rc);
 	rc = kz_front_doctor(&f, &checks, &cli->err);
 	for (size_t i = 0; cli->json && i < kz_json_count(checks); i++)

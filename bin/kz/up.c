@@ -1,5 +1,6 @@
 /* kz up and kz down. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "verbs.h"
@@ -30,7 +31,10 @@ int kz_verb_up(struct kz_cli *cli, int argc, char **argv)
 		return kz_main_end(cli, cli->err.rc);
 	o.sets = sets.items;
 	o.set_count = sets.count;
-	if ((rc = kz_front_init(&f, state, &cli->err)))
+	/* the option is another way to say what every program of kz reads from there, our helpers too */
+	if (state && setenv("KZ_STATE", state, 1) != 0)
+		return kz_main_end(cli, kz_err_sys(&cli->err, KZ_E_OS, "cannot set KZ_STATE"));
+	if ((rc = kz_front_init(&f, &cli->err)))
 		return kz_main_end(cli, rc);
 	f.say = kz_verb_say;
 	rc = kz_front_up(&f, &o, &cli->err);
@@ -68,7 +72,7 @@ int kz_verb_down(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
-	if ((rc = kz_front_init(&f, NULL, &cli->err)) || (purge && !yes && (rc = ask(&f, &cli->err))))
+	if ((rc = kz_front_init(&f, &cli->err)) || (purge && !yes && (rc = ask(&f, &cli->err))))
 		return kz_main_end(cli, rc);
 	f.say = kz_verb_say;
 	rc = kz_front_down(&f, force, &cli->err);

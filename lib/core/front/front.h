@@ -30,12 +30,10 @@ struct kz_front {
 	void *say_ctx;
 };
 
-/*
- * Find the places of this installation or build tree.
- * in: state NULL means kz_conf_state.
- * err: KZ_E_CONFIG for a bad state directory, KZ_E_OS
- */
-enum kz_rc kz_front_init(struct kz_front *f, const char *state, struct kz_err *err);
+/* Find the places of this installation or build tree; state stays empty. err: KZ_E_NOINPUT, KZ_E_OS */
+enum kz_rc kz_front_places(struct kz_front *f, struct kz_err *err);
+/* The same, and the state directory (kz_conf_state). err: KZ_E_CONFIG for a bad one */
+enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err);
 
 struct kz_front_up {
 	const char *const *sets; /* "NAME=VALUE" texts, checked together before one is stored */

@@ -69,6 +69,8 @@ enum kz_rc kz_front_mounts(const struct kz_front *f, bool detach, size_t *count,
 /* Store "NAME=VALUE" texts, checked together first; c is kept in step. out: how many changed */
 enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
 			  struct kz_err *err);
+/* Store one, without the others. err: as kz_conf_store */
+enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct kz_err *err);
 /* Changed settings count when the controller starts again; so start it again if it runs. */
 enum kz_rc kz_front_apply(const struct kz_front *f, size_t changed, struct kz_err *err);
 

@@ -51,7 +51,7 @@ static enum kz_rc pick(const char *bin, const char *installed, const char *built
 			  installed, built, bin);
 }
 
-enum kz_rc kz_front_init(struct kz_front *f, const char *state, struct kz_err *err)
+enum kz_rc kz_front_places(struct kz_front *f, struct kz_err *err)
 {
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -67,15 +67,16 @@ enum kz_rc kz_front_init(struct kz_front *f, const char *state, struct kz_err *e
 		return kz_err_set(err, KZ_E_OS, "/proc/self/exe names no folder");
 	*slash = 0;
 	if ((rc = kz_str_copy(f->bin, sizeof f->bin, exe, err)) ||
-	    (rc = pick(exe, "../libexec/kz", ".", f->libexec, sizeof f->libexec, err)) ||
-	    (rc = pick(exe, "../share/kz/supervise", "../../supervise", f->supervise,
-		       sizeof f->supervise, err)))
+	    (rc = pick(exe, "../libexec/kz", ".", f->libexec, sizeof f->libexec, err)))
 		return rc;
-	if (!state)
-		return kz_conf_state(f->state, err);
-	if (state[0] != '/')
-		return kz_err_set(err, KZ_E_USAGE, "the state directory must be an absolute path: %s", state);
-	return kz_str_copy(f->state, sizeof f->state, state, err);
+	return pick(exe, "../share/kz/supervise", "../../supervise", f->supervise, sizeof f->supervise, err);
+}
+
+enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err)
+{
+	enum kz_rc rc = kz_front_places(f, err);
+
+	return rc ? rc : kz_conf_state(f->state, err);
 }
 
 enum kz_rc kz_front_find(const struct kz_front *f, const char *program, char *out, size_t size,

@@ -73,6 +73,15 @@ enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t cou
 	return rc ? rc : store(c, sets, count, changed, err);
 }
 
+enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct kz_err *err)
+{
+	char name[64];
+	const char *value;
+	enum kz_rc rc = split(set, name, sizeof name, &value, err);
+
+	return rc ? rc : kz_conf_store(f->state, name, value, err);
+}
+
 enum kz_rc kz_front_apply(const struct kz_front *f, size_t changed, struct kz_err *err)
 {
 	if (changed == 0 || !kz_front_is_scanning(f))
@@ -88,8 +97,12 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	size_t changed;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_may(f, "config set", err)) || (rc = kz_conf_load(&c, f->state, err)) ||
-	    (rc = kz_front_lock(f, &lock, err)) || (rc = kz_front_store(&c, sets, count, &changed, err)))
+	if ((rc = kz_front_may(f, "config set", err)))
+		return rc;
+	rc = kz_conf_load(&c, f->state, err);
+	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))
+		rc = kz_conf_load(&c, f->state, err);
+	if (rc || (rc = kz_front_lock(f, &lock, err)) || (rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
 	return kz_front_apply(f, changed, err);
 }

@@ -1,5 +1,6 @@
 /* kz up: make, start, wait for admission. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/proc.h"
 #include "base/sig.h"
 #include "base/str.h"
