@@ -49,21 +49,33 @@ static const char *surface(int i)
 	return kz_surface_code((enum kz_surface)i);
 }
 
+static const struct {
+	const char *table;
+	const char *(*code)(int);
+	int count;
+} lists[] = {
+	{ "kind", NULL, 0 }, /* filled with the kinds of row */
+	{ "language", language, 3 },
+	{ "outcome", outcome, KZ_OUTCOME_UNKNOWN + 1 },
+	{ "end_cause", cause, KZ_CAUSE_UNKNOWN + 1 },
+	{ "surface", surface, KZ_SURFACE_COUNT },
+};
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
+
 enum kz_rc kz_audit_lookup_sql(struct kz_buf *b, struct kz_err *err)
 {
-	enum kz_rc rc = put_codes("kind", NULL, 0, b, err);
+	enum kz_rc rc = kz_buf_puts(b, KZ_REASONS_SQL KZ_MACHINES_SQL, err);
 
-	if (rc == KZ_OK)
-		rc = kz_buf_puts(b, KZ_REASONS_SQL, err);
-	if (rc == KZ_OK)
-		rc = kz_buf_puts(b, KZ_MACHINES_SQL, err);
-	if (rc == KZ_OK)
-		rc = put_codes("language", language, 3, b, err);
-	if (rc == KZ_OK)
-		rc = put_codes("outcome", outcome, KZ_OUTCOME_UNKNOWN + 1, b, err);
-	if (rc == KZ_OK)
-		rc = put_codes("end_cause", cause, KZ_CAUSE_UNKNOWN + 1, b, err);
-	if (rc == KZ_OK)
-		rc = put_codes("surface", surface, KZ_SURFACE_COUNT, b, err);
+	for (size_t i = 0; rc == KZ_OK && i < LISTS; i++)
+		rc = put_codes(lists[i].table, lists[i].code, lists[i].count, b, err);
 	return rc;
+}
+
+uint64_t kz_audit_lookup_mix(uint64_t h, uint64_t (*mix)(uint64_t h, const char *s))
+{
+	h = mix(h, KZ_REASONS_SQL KZ_MACHINES_SQL);
+	for (size_t i = 0; i < LISTS; i++)
+		for (int k = 0; k < lists[i].count; k++)
+			h = mix(h, lists[i].code(k) ? lists[i].code(k) : "-");
+	return h;
 }

@@ -2,6 +2,7 @@
 #include "core/audit/store.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/audit/lookup.h"
 
@@ -133,13 +134,46 @@ static enum kz_rc put_schema(struct kz_buf *b, struct kz_err *err)
 	return rc;
 }
 
-/* The version is a digest of the text, so that a change of any table is noticed by itself. */
-static int64_t schema_version(const struct kz_buf *b)
+static uint64_t mix(uint64_t h, const char *s)
 {
-	uint32_t h = 2166136261u;
+	size_t n = strlen(s);
+	uint64_t word;
 
-	for (size_t i = 0; i < b->len; i++)
-		h = (h ^ (unsigned char)b->data[i]) * 16777619u;
+	/* Eight bytes a step: this runs at every open. */
+	for (; n >= sizeof(word); s += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, s, sizeof(word));
+		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	for (; n; s++, n--)
+		h = (h ^ (unsigned char)*s) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ (h >> 32);
+}
+
+static uint64_t mix_table(uint64_t h, const struct kz_audit_table *t)
+{
+	h = mix(h, t->name);
+	h = mix(h, t->extra ? t->extra : "-");
+	h = mix(h, t->key ? t->key : "-");
+	for (size_t i = 0; i < t->count; i++) {
+		h = mix(h, t->cols[i].name) + (uint64_t)t->cols[i].type * 2 + t->cols[i].is_optional;
+		h = mix(h, t->cols[i].codes ? t->cols[i].codes : "-");
+	}
+	return t->child ? mix_table(h, t->child) : h;
+}
+
+/*
+ * The version is a digest of what the schema is made from, so that a change of
+ * any table is noticed by itself.  FORM counts changes of the code in this file.
+ */
+#define FORM 1
+
+static int64_t schema_version(void)
+{
+	uint64_t h = kz_audit_lookup_mix(FORM, mix);
+
+	for (int k = 0; k < KZ_AUDIT_KINDS; k++)
+		h = mix_table(h, kz_audit_table((enum kz_audit_kind)k));
 	return (int64_t)(h & 0x7fffffff) | 1;
 }
 
@@ -147,14 +181,13 @@ enum kz_rc kz_audit_schema(struct kz_db *db, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 18);
 	char done[64];
-	int64_t have = 0, want;
-	enum kz_rc rc = put_schema(&b, err);
+	int64_t have = 0, want = schema_version();
+	enum kz_rc rc = kz_db_int(db, "PRAGMA user_version", 0, &have, err);
 
-	if (rc != KZ_OK)
-		return rc;
-	want = schema_version(&b);
-	rc = kz_db_int(db, "PRAGMA user_version", 0, &have, err);
 	if (rc != KZ_OK || have == want)
+		return rc;
+	rc = put_schema(&b, err);
+	if (rc != KZ_OK)
 		return rc;
 	snprintf(done, sizeof(done), "PRAGMA user_version=%lld; COMMIT", (long long)want);
 	rc = kz_db_exec(db, "BEGIN IMMEDIATE", err);

@@ -1,0 +1,600 @@
+/* The audit store: what it takes, what it refuses, and what verify sees. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "core/audit/audit.h"
+#include "core/audit/read.h"
+#include "core/audit/rotate.h"
+#include "core/audit/verify.h"
+#include "gen/worker_sm.h"
+#include "port/db.h"
+#include "port/json.h"
+
+#define HEX32 "0123456789abcdef0123456789abcdef"
+#define OTHER32 "fedcba9876543210fedcba9876543210"
+#define HEX64 HEX32 HEX32
+
+struct place {
+	char dir[64];
+	char path[96];
+};
+
+static int setup(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	kz_str_copy(p->dir, sizeof(p->dir), "/tmp/kz-audit-XXXXXX", NULL);
+	if (!mkdtemp(p->dir))
+		return -1;
+	snprintf(p->path, sizeof(p->path), "%s/audit.db", p->dir);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+	enum kz_rc rc = kz_tree_remove(AT_FDCWD, p->dir, NULL);
+
+	free(p);
+	return rc == KZ_OK ? 0 : -1;
+}
+
+static struct kz_audit *opened(const struct place *p)
+{
+	struct kz_audit *a = NULL;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (kz_audit_open(&a, p->path, &err) != KZ_OK)
+		fail_msg("open: %s", err.text);
+	return a;
+}
+
+static struct kz_transition step(int64_t seq, const char *from, const char *event, const char *to)
+{
+	struct kz_transition t = { .store = HEX32, .seq = seq, .at_ms = 1000 + seq, .machine = "worker",
+				   .subject = "kz-1", .worker = "kz-1", .cause = "" };
+
+	kz_str_copy(t.from, sizeof(t.from), from, NULL);
+	kz_str_copy(t.event, sizeof(t.event), event, NULL);
+	kz_str_copy(t.to, sizeof(t.to), to, NULL);
+	return t;
+}
+
+static void put_steps(struct kz_audit *a, int64_t from, int64_t to)
+{
+	for (int64_t i = from; i <= to; i++) {
+		struct kz_transition t = step(i, "absent", "create", "creating");
+		struct kz_err err = KZ_ERR_INIT;
+
+		if (kz_audit_transitions(a, &t, 1, &err) != KZ_OK)
+			fail_msg("%s", err.text);
+	}
+}
+
+static void sql(const struct place *p, const char *text)
+{
+	struct kz_db *db = NULL;
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_db_open(&db, p->path, KZ_DB_WRITE, KZ_SECONDS(5), &err), KZ_OK);
+	if (kz_db_exec(db, text, &err) != KZ_OK)
+		fail_msg("%s", err.text);
+	kz_db_close(db);
+}
+
+static enum kz_rc sql_rc(const struct place *p, const char *text)
+{
+	struct kz_db *db = NULL;
+	enum kz_rc rc;
+
+	assert_int_equal(kz_db_open(&db, p->path, KZ_DB_WRITE, KZ_SECONDS(5), NULL), KZ_OK);
+	rc = kz_db_exec(db, text, NULL);
+	kz_db_close(db);
+	return rc;
+}
+
+static struct kz_json *report(const struct place *p)
+{
+	struct kz_json *j = NULL;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (kz_audit_verify(p->path, &j, &err) != KZ_OK)
+		fail_msg("verify: %s", err.text);
+	return j;
+}
+
+static bool has_problem(const struct kz_json *j, const char *code)
+{
+	const struct kz_json *list = kz_json_get(j, "problems");
+
+	for (size_t i = 0; i < kz_json_count(list); i++)
+		if (kz_str_eq(kz_json_str(kz_json_at(list, i), "code", ""), code))
+			return true;
+	return false;
+}
+
+static void expect_ok(const struct place *p, int64_t rows)
+{
+	struct kz_json *j = report(p);
+
+	if (!kz_json_flag(j, "ok", false)) {
+		struct kz_buf b = KZ_BUF_INIT(1 << 20);
+
+		kz_json_write(j, &b, NULL);
+		fail_msg("not ok: %s", kz_buf_str(&b));
+	}
+	assert_int_equal(kz_json_num(j, "rows", -1), rows);
+	kz_json_free(j);
+}
+
+static void expect_problem(const struct place *p, const char *code)
+{
+	struct kz_json *j = report(p);
+
+	assert_false(kz_json_flag(j, "ok", true));
+	if (!has_problem(j, code)) {
+		struct kz_buf b = KZ_BUF_INIT(1 << 20);
+
+		kz_json_write(j, &b, NULL);
+		fail_msg("no %s in %s", code, kz_buf_str(&b));
+	}
+	kz_json_free(j);
+}
+
+/* Every pair of the worker machine: what the table has goes in, what it has not is refused. */
+static void test_pool10_impossible_transition(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	const struct kz_sm *m = &kz_worker_sm;
+	int64_t seq = 0;
+
+	for (int s = 0; s < m->state_count; s++)
+		for (int e = 0; e < m->event_count; e++)
+			for (int to = 0; to < m->state_count; to++) {
+				const struct kz_sm_cell *c = &m->cells[s * m->event_count + e];
+				struct kz_transition t = step(seq + 1, m->states[s], m->events[e], m->states[to]);
+				struct kz_err err = KZ_ERR_INIT;
+				enum kz_rc rc = kz_audit_transitions(a, &t, 1, &err);
+
+				if (c->to == to) {
+					assert_int_equal(rc, KZ_OK);
+					seq++;
+				} else {
+					assert_int_equal(rc, KZ_E_SOFTWARE);
+					assert_string_equal(err.reason, "audit_refused");
+				}
+			}
+	assert_true(seq > 20);
+	kz_audit_close(a);
+	expect_ok(p, seq);
+}
+
+static void test_aud8_append_only(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 3);
+	kz_audit_close(a);
+	assert_int_equal(sql_rc(p, "UPDATE transition SET to_state = 'warm' WHERE id = 2"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "UPDATE entry SET at_ms = 1"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "DELETE FROM transition WHERE id = 3"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "DELETE FROM entry WHERE id = 3"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "INSERT OR REPLACE INTO transition SELECT * FROM transition WHERE id = 2"),
+			 KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "INSERT INTO entry SELECT 1, at_ms, kind, hash FROM entry WHERE id = 3"),
+			 KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "DELETE FROM machine_edge"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "DELETE FROM reason WHERE code = 'internal'"), KZ_E_DATA);
+	expect_ok(p, 3);
+}
+
+/* A canary in every text that callers can give: nothing of it reaches the file [AUD-2, AUD-11]. */
+static void test_aud8_no_free_text(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_audit_dispatch good = { .run = HEX32, .lease = HEX32, .worker = "kz-1", .actor = HEX32,
+					  .conversation = HEX32, .code_sha256 = HEX64, .image = "sha256:" HEX64,
+					  .language = "python", .fence = 1, .wall_ms = 1, .memory_bytes = 1,
+					  .output_bytes = 1 };
+	const char **fields[] = { &good.run, &good.lease, &good.worker, &good.actor, &good.conversation,
+				  &good.code_sha256, &good.image, &good.language };
+	static const char *const bad[] = { "CANARY secret", "canary/file", "", "x\ny",
+					   "CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARY"
+					   "CANARYCANARYCANARYCANARYCANARYCANARYCANARY" };
+	struct kz_err err = KZ_ERR_INIT;
+	struct kz_buf file = KZ_BUF_INIT(1 << 24);
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+			const char *keep = *fields[i];
+			bool may_be_null = fields[i] == &good.image && !*bad[k];
+
+			if (may_be_null)
+				continue;
+			*fields[i] = bad[k];
+			assert_int_equal(kz_audit_dispatch(a, &good, &err), KZ_E_SOFTWARE);
+			assert_string_equal(err.reason, "audit_refused");
+			assert_null(strstr(err.text, "CANARY"));
+			*fields[i] = keep;
+		}
+	assert_int_equal(kz_audit_denial(a, "", HEX32, HEX32, "CANARY", &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_denial(a, "CANARY", HEX32, HEX32, "queue_full", &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_denial(a, "", HEX32, "", "queue_full", &err), KZ_OK);
+	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "CANARY", "prepared", &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "prepare", "prepared", &err), KZ_OK);
+	assert_int_equal(kz_audit_dispatch(a, &good, &err), KZ_OK);
+	assert_int_equal(kz_audit_dispatch(a, &good, &err), KZ_E_SOFTWARE); /* one dispatch a run */
+	kz_audit_close(a);
+	expect_ok(p, 3);
+	assert_int_equal(kz_file_read(AT_FDCWD, p->path, &file, &err), KZ_OK);
+	assert_null(memmem(file.data, file.len, "CANARY", 6));
+	kz_buf_release(&file);
+}
+
+static struct kz_json *parsed(const char *text)
+{
+	struct kz_json *j = NULL;
+
+	assert_int_equal(kz_json_parse(text, strlen(text), &j, NULL), KZ_OK);
+	return j;
+}
+
+static enum kz_rc collect(void *arg, struct kz_json *j, struct kz_err *err)
+{
+	(void)err;
+	kz_json_append(arg, j);
+	return KZ_OK;
+}
+
+/* Records and evidence keep numbers, codes and digests; names stay outside [AUD-4, RESET-13]. */
+static void test_aud4_record_and_evidence(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_json *record = parsed(
+		"{\"v\":1,\"type\":\"record\",\"run\":\"" HEX32 "\",\"outcome\":\"failed\",\"cause\":\"exit\","
+		"\"exit\":3,\"signal\":null,\"reason\":null,\"wall_ms\":12,\"cpu_ms\":5,\"peak_bytes\":4096,"
+		"\"limits_hit\":[\"output\",\"disk\",\"later\"],\"stdout\":{\"seen_bytes\":9,\"kept_bytes\":4,"
+		"\"dropped_bytes\":5,\"sha256\":\"" HEX64 "\"},\"stderr\":{\"seen_bytes\":0,\"kept_bytes\":0,"
+		"\"dropped_bytes\":0,\"sha256\":\"" HEX64 "\"},\"killed_count\":2,\"snapshot\":null,"
+		"\"egress\":null,\"outputs\":[{\"name\":\"CANARY.csv\",\"bytes\":7,\"sha256\":\"" HEX64
+		"\",\"media_type\":\"text/csv\"}],\"not_run\":false}");
+	struct kz_json *evidence = parsed("{\"v\":1,\"type\":\"evidence\",\"clean\":false,\"worker\":\"kz-1\","
+					  "\"lease\":\"" OTHER32 "\",\"surfaces\":{\"sysv_shm\":{\"now\":1,"
+					  "\"baseline\":0},\"tmp\":{\"now\":0,\"baseline\":0,\"text\":\"CANARY\"}}}");
+	struct kz_audit_filter by_run = { .run = HEX32 }, by_kind = { .kind = "evidence" };
+	struct kz_json *rows = kz_json_array(), *row;
+	struct kz_err err = KZ_ERR_INIT;
+	struct kz_buf text = KZ_BUF_INIT(1 << 20);
+
+	assert_int_equal(kz_audit_record(a, record, &err), KZ_OK);
+	assert_int_equal(kz_audit_evidence(a, evidence, &err), KZ_OK);
+	kz_audit_close(a);
+	assert_int_equal(kz_audit_each(p->path, &by_run, collect, rows, &err), KZ_OK);
+	assert_int_equal(kz_audit_each(p->path, &by_kind, collect, rows, &err), KZ_OK);
+	assert_int_equal(kz_json_count(rows), 2);
+	row = kz_json_at(rows, 0);
+	assert_int_equal(kz_json_num(row, "exit_status", -1), 3);
+	assert_true(kz_json_flag(row, "limit_output", false));
+	assert_true(kz_json_flag(row, "limit_disk", false));
+	assert_true(kz_json_flag(row, "limit_other", false));
+	assert_false(kz_json_flag(row, "limit_memory", true));
+	assert_int_equal(kz_json_num(kz_json_at(kz_json_get(row, "record_output"), 0), "bytes", -1), 7);
+	assert_int_equal(kz_json_write(rows, &text, &err), KZ_OK);
+	assert_null(strstr(kz_buf_str(&text), "CANARY"));
+	assert_non_null(strstr(kz_buf_str(&text), "{\"surface\":\"sysv_shm\",\"present\":true,\"now\":1,\"baseline\":0"));
+	/* A surface that was not read has a row that says so. */
+	assert_non_null(strstr(kz_buf_str(&text), "{\"surface\":\"keys\",\"present\":false,\"now\":null"));
+	expect_ok(p, 2);
+	kz_buf_release(&text);
+	kz_json_free(rows);
+	kz_json_free(record);
+	kz_json_free(evidence);
+}
+
+static void test_aud9_again_and_conflict(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_transition t[2] = { step(1, "absent", "create", "creating"), step(2, "creating", "ready", "warm") };
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_OK);
+	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_OK); /* the acknowledgement was lost */
+	kz_str_copy(t[1].subject, sizeof(t[1].subject), "kz-2", NULL);
+	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_E_SOFTWARE);
+	assert_string_equal(err.reason, "audit_conflict");
+	kz_audit_close(a);
+	expect_ok(p, 2);
+}
+
+static void test_aud9_gap(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 2);
+	put_steps(a, 4, 4);
+	kz_audit_close(a);
+	expect_problem(p, "transition_gap");
+}
+
+static void test_aud9_edit(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 4);
+	kz_audit_close(a);
+	sql(p, "DROP TRIGGER transition_update; UPDATE transition SET valkey_ms = 5 WHERE id = 2");
+	expect_problem(p, "row_changed");
+}
+
+static void test_aud9_removal(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 4);
+	kz_audit_close(a);
+	sql(p, "DROP TRIGGER transition_delete; DROP TRIGGER entry_delete; "
+	       "DELETE FROM transition WHERE id = 2; DELETE FROM entry WHERE id = 2");
+	expect_problem(p, "rows_missing");
+	expect_problem(p, "transition_gap");
+}
+
+static void test_aud9_tail_cut(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 4);
+	kz_audit_close(a);
+	sql(p, "DROP TRIGGER transition_delete; DROP TRIGGER entry_delete; "
+	       "DELETE FROM transition WHERE id = 4; DELETE FROM entry WHERE id = 4");
+	expect_problem(p, "tail_cut");
+	/* A later writer does not hide it: the break is on record for good. */
+	a = opened(p);
+	put_steps(a, 4, 5);
+	kz_audit_close(a);
+	expect_problem(p, "broken_before");
+}
+
+static void test_aud9_replaced_file(void **state)
+{
+	const struct place *p = *state;
+	char wal[120];
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 4);
+	kz_audit_close(a);
+	unlink(p->path);
+	snprintf(wal, sizeof(wal), "%s-wal", p->path);
+	unlink(wal);
+	snprintf(wal, sizeof(wal), "%s-shm", p->path);
+	unlink(wal);
+	expect_problem(p, "tail_cut");
+	a = opened(p);
+	put_steps(a, 1, 6);
+	kz_audit_close(a);
+	expect_problem(p, "broken_before");
+}
+
+static void test_aud9_head_removed(void **state)
+{
+	const struct place *p = *state;
+	char head[120];
+	struct kz_audit *a = opened(p);
+
+	put_steps(a, 1, 2);
+	snprintf(head, sizeof(head), "%s/head", p->dir);
+	unlink(head);
+	expect_problem(p, "head_missing");
+	put_steps(a, 3, 3);
+	kz_audit_close(a);
+	expect_problem(p, "broken_before");
+}
+
+/* Killed between commit and head: the head lags, the chain is whole, the next writer catches up. */
+static void test_aud9_head_lags(void **state)
+{
+	const struct place *p = *state;
+	char head[120];
+	struct kz_buf old = KZ_BUF_INIT(4096);
+	struct kz_audit *a = opened(p);
+	struct kz_json *j;
+
+	put_steps(a, 1, 2);
+	snprintf(head, sizeof(head), "%s/head", p->dir);
+	assert_int_equal(kz_file_read(AT_FDCWD, head, &old, NULL), KZ_OK);
+	put_steps(a, 3, 4);
+	assert_int_equal(kz_file_replace(AT_FDCWD, head, old.data, old.len, 0660, (gid_t)-1, NULL), KZ_OK);
+	expect_ok(p, 4);
+	j = report(p);
+	assert_int_equal(kz_json_num(j, "head_lag", -1), 2);
+	kz_json_free(j);
+	put_steps(a, 5, 5);
+	kz_audit_close(a);
+	j = report(p);
+	assert_int_equal(kz_json_num(j, "head_lag", -1), 0);
+	assert_true(kz_json_flag(j, "ok", false));
+	kz_json_free(j);
+	kz_buf_release(&old);
+}
+
+static void rotate(const struct place *p, int64_t keep_days, bool closed, int64_t removed)
+{
+	struct kz_audit_keep keep = kz_audit_keep_default(365);
+	struct kz_audit_rotated out;
+	struct kz_err err = KZ_ERR_INIT;
+
+	keep.keep_days = keep_days;
+	keep.is_forced = closed;
+	if (kz_audit_rotate(p->path, &keep, &out, &err) != KZ_OK)
+		fail_msg("rotate: %s", err.text);
+	assert_false(out.is_busy);
+	assert_int_equal(out.is_closed, closed);
+	assert_int_equal(out.removed_count, removed);
+}
+
+static void test_aud9_segments(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_audit_filter all = { .kind = "transition" };
+	struct kz_json *rows = kz_json_array();
+	struct kz_err err = KZ_ERR_INIT;
+	char name[160];
+
+	put_steps(a, 1, 10);
+	rotate(p, 365, false, 0); /* young and small: stays open */
+	rotate(p, 365, true, 0);
+	put_steps(a, 8, 20); /* the writer kept its connection; 8 to 10 were told before */
+	rotate(p, 365, true, 0);
+	put_steps(a, 21, 25);
+	expect_ok(p, 27);
+	assert_int_equal(kz_audit_each(p->path, &all, collect, rows, &err), KZ_OK);
+	assert_int_equal(kz_json_count(rows), 25);
+	kz_json_free(rows);
+
+	/* Retention: everything is older than 0 days; an anchor stays and verify holds. */
+	rotate(p, 0, false, 2);
+	expect_ok(p, 8);
+	put_steps(a, 26, 27);
+	rotate(p, 365, true, 0);
+	put_steps(a, 28, 28);
+	expect_ok(p, 12);
+	put_steps(a, 30, 30);
+	expect_problem(p, "transition_gap");
+	kz_audit_close(a);
+	snprintf(name, sizeof(name), "%s/closed/%019d.db", p->dir, 22);
+	assert_int_equal(unlink(name), 0);
+	expect_problem(p, "segment_missing");
+}
+
+static void test_aud9_segment_lost(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	char name[160], away[180];
+	FILE *f;
+
+	put_steps(a, 1, 10);
+	rotate(p, 365, true, 0);
+	put_steps(a, 11, 12);
+	kz_audit_close(a);
+	expect_ok(p, 13);
+	snprintf(name, sizeof(name), "%s/closed/%019d.db", p->dir, 1);
+	snprintf(away, sizeof(away), "%s.away", name);
+	assert_int_equal(rename(name, away), 0);
+	expect_problem(p, "segment_missing");
+	assert_int_equal(rename(away, name), 0);
+	chmod(name, 0600);
+	f = fopen(name, "r+");
+	assert_non_null(f);
+	fseek(f, 4000, SEEK_SET);
+	fputc('x', f);
+	fclose(f);
+	expect_problem(p, "segment_changed");
+}
+
+/* Many processes at once, some killed at any moment: the chain holds and no number is missing. */
+static void test_aud9_concurrent_and_killed(void **state)
+{
+	const struct place *p = *state;
+	enum { WRITERS = 6, EACH = 40 };
+	pid_t pids[WRITERS + 2];
+	int status;
+	struct kz_json *j;
+
+	for (int w = 0; w < WRITERS + 2; w++) {
+		pids[w] = fork();
+		if (pids[w] == 0) {
+			struct kz_audit *a = NULL;
+
+			if (kz_audit_open(&a, p->path, NULL) != KZ_OK)
+				_exit(1);
+			for (int i = 0; i < EACH || w >= WRITERS; i++)
+				if (kz_audit_denial(a, "", HEX32, "", "queue_full", NULL) != KZ_OK)
+					_exit(2);
+			_exit(0);
+		}
+	}
+	rotate(p, 365, false, 0);
+	for (int w = 0; w < WRITERS; w++) {
+		assert_int_equal(waitpid(pids[w], &status, 0), pids[w]);
+		assert_int_equal(status, 0);
+	}
+	for (int w = WRITERS; w < WRITERS + 2; w++) {
+		kill(pids[w], SIGKILL);
+		waitpid(pids[w], &status, 0);
+	}
+	j = report(p);
+	assert_true(kz_json_flag(j, "ok", false));
+	assert_true(kz_json_num(j, "rows", 0) >= WRITERS * EACH);
+	assert_int_equal(kz_json_num(j, "rows", 0), kz_json_num(j, "last", -1));
+	kz_json_free(j);
+}
+
+/* A place that cannot be written is a failure with its reason, never silence [AUD-10]. */
+static void test_aud10_unwritable(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = NULL;
+	struct kz_err err = KZ_ERR_INIT;
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/none/audit.db", p->dir);
+	assert_int_equal(kz_audit_open(&a, path, &err), KZ_E_UNAVAILABLE);
+	assert_string_equal(err.reason, "audit_unavailable");
+	f = fopen(p->path, "w");
+	fputs("this is not a database, it is a text of some length, long enough for a header to be read from "
+	      "it and to be refused",
+	      f);
+	fclose(f);
+	assert_int_equal(kz_audit_open(&a, p->path, &err), KZ_E_UNAVAILABLE);
+	assert_string_equal(err.reason, "audit_unavailable");
+	assert_null(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_pool10_impossible_transition),
+		T(test_aud8_append_only),
+		T(test_aud8_no_free_text),
+		T(test_aud4_record_and_evidence),
+		T(test_aud9_again_and_conflict),
+		T(test_aud9_gap),
+		T(test_aud9_edit),
+		T(test_aud9_removal),
+		T(test_aud9_tail_cut),
+		T(test_aud9_replaced_file),
+		T(test_aud9_head_removed),
+		T(test_aud9_head_lags),
+		T(test_aud9_segments),
+		T(test_aud9_segment_lost),
+		T(test_aud9_concurrent_and_killed),
+		T(test_aud10_unwritable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
