@@ -70,6 +70,9 @@ enum kz_rc kz_db_open(struct kz_db **out, const char *path, enum kz_db_mode mode
 
 	if (!d)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
+	/* Without effect after the first open; an open is mostly small allocations for the schema. */
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	flags |= mode == KZ_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	if (mode == KZ_DB_PLAIN)
 		flags |= SQLITE_OPEN_CREATE;
