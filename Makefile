@@ -44,7 +44,9 @@ all: $(ARCHIVES) $(PORTS:%=$(B)/lib/port/%.o) $(PROGRAMS:%=$(B)/bin/%)
 
 # .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or the word static.
 DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
-DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(B)/lib/$i.o,$(B)/lib/$i.a))
+# A port is lib/port/NAME.c and its private parts NAME_*.c.
+PORT_FILES = $(patsubst %.c,$(B)/%.o,$(wildcard lib/$1.c lib/$1_*.c))
+DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
 
 # A program with many verbs keeps them in bin/PROGRAM/*.c.

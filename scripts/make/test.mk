@@ -4,7 +4,7 @@
 UNIT_NAMES := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 TEST_DEPS = $(wildcard tests/unit/$1.deps)
 TEST_ITEMS = $(if $(TEST_DEPS),$(shell sed 's/\#.*//' $(TEST_DEPS)),base rule gen)
-TEST_FILES = $(foreach i,$(call TEST_ITEMS,$1),$(if $(filter port/%,$i),$(B)/lib/$i.o,$(B)/lib/$i.a))
+TEST_FILES = $(foreach i,$(call TEST_ITEMS,$1),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 TEST_LIBS = $(foreach i,$(filter port/%,$(call TEST_ITEMS,$1)),$(LIBS_$(notdir $i)))
 
 define UNIT_RULE

@@ -1,0 +1,189 @@
+/* The authority for holders: acquire, renew, release, publish, give up. */
+#include <string.h>
+
+#include "base/str.h"
+#include "core/pool/authority_call.h"
+#include "rule/reason.h"
+
+#define SLICE_MS 1000 /* asking is the sign of life; the library passes silent waiters over after two of these */
+
+struct asking {
+	const struct kz_lease_ask *ask;
+	struct kz_lease *lease;
+	bool is_first;
+	int64_t left_ms;
+};
+
+/* Texts that name the limit and whose it is. */
+static enum kz_rc explain(const struct kz_vk_reply *r, enum kz_rc rc, struct kz_err *err)
+{
+	long long active = (long long)kz_vk_int(kz_vk_at(r, 1)), limit = (long long)kz_vk_int(kz_vk_at(r, 2));
+
+	if (!err || limit <= 0 || active < limit ||
+	    !(kz_str_eq(err->reason, "member_limit") || kz_str_eq(err->reason, "wait_timeout")))
+		return rc;
+	return kz_err_wrap(err, "%lld of %lld leases of this actor in use (SANDBOX_MAX_CONCURRENT_PER_MEMBER)",
+			   active, limit);
+}
+
+static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	char wait[24], ttl[24];
+	const struct kz_vk_arg args[] = {
+		kz_vk_text(q->lease->id), kz_vk_text(q->lease->token), kz_vk_text(q->ask->actor),
+		kz_vk_text(q->ask->conversation), kz_vk_text(q->ask->holder ? q->ask->holder : ""),
+		kz_vk_num(wait, q->ask->wait.ms), kz_vk_num(ttl, q->ask->ttl.ms), kz_vk_text(q->is_first ? "1" : "0"),
+	};
+	enum kz_rc rc = kz_auth_call(a, "acquire", args, sizeof(args) / sizeof(*args),
+				     kz_deadline_in(KZ_AUTH_CALL), &r, err);
+
+	if (rc)
+		return r ? explain(r, rc, err) : rc;
+	*granted = kz_str_eq(kz_vk_str(kz_vk_at(r, 0)), "ok");
+	q->left_ms = kz_vk_int(kz_vk_at(r, 2));
+	return *granted ? kz_auth_take_lease(r, q->lease, err) : KZ_OK;
+}
+
+/* Leave no ticket behind, and no lease that was granted in an answer that never came. */
+static void give_back(struct kz_auth *a, const struct kz_lease *l)
+{
+	const char *const ticket[] = { l->id, NULL };
+	const char *const lease[] = { l->id, l->token, "", "abandon", "cancelled", NULL };
+
+	/* Best effort: what cannot be said now is ended by the ticket's or the lease's deadline. */
+	if (kz_auth_call_text(a, "leave", ticket, NULL, NULL) == KZ_OK)
+		(void)kz_auth_call_text(a, "give_up", lease, NULL, NULL);
+}
+
+static enum kz_rc wait_turn(struct kz_auth *a, struct asking *q, struct kz_err *err)
+{
+	char key[64];
+	bool taken, other;
+	int64_t slice = q->left_ms < SLICE_MS ? q->left_ms + 1 : SLICE_MS;
+	enum kz_rc rc = kz_str_format(key, sizeof(key), err, "wake:%s", q->lease->id);
+
+	if (!rc)
+		rc = kz_auth_pop(a, key, KZ_MS(slice), q->ask->cancel_fd, KZ_NEVER, &taken, &other, err);
+	if (!rc && other)
+		rc = kz_refuse(err, KZ_R_CANCELLED, NULL);
+	return rc;
+}
+
+static enum kz_rc check_ask(const struct kz_lease_ask *ask, struct kz_err *err)
+{
+	enum kz_rc rc = kz_auth_word(ask->actor, KZ_ID_HEX, "actor id", err);
+
+	if (!rc)
+		rc = kz_auth_word(ask->conversation, KZ_ID_HEX, "conversation id", err);
+	if (!rc && ask->holder && ask->holder[0])
+		rc = kz_auth_word(ask->holder, KZ_HOLDER_TEXT, "holder", err);
+	if (!rc && (ask->ttl.ms <= 0 || ask->wait.ms < 0))
+		rc = kz_refuse(err, KZ_R_MALFORMED_INPUT, "a lease needs a time to live");
+	return rc;
+}
+
+enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out, struct kz_err *err)
+{
+	struct kz_lease lease = { .fence = 0 };
+	struct asking q = { .ask = ask, .lease = &lease, .is_first = true };
+	bool granted = false;
+	enum kz_rc rc = check_ask(ask, err);
+
+	if (rc)
+		return rc;
+	kz_random_id(lease.id);
+	kz_random_id(lease.token);
+	(void)kz_str_copy(lease.actor, sizeof(lease.actor), ask->actor, NULL);
+	(void)kz_str_copy(lease.conversation, sizeof(lease.conversation), ask->conversation, NULL);
+	for (;;) {
+		rc = ask_once(a, &q, &granted, err);
+		if (!rc && granted) {
+			*out = lease;
+			return KZ_OK;
+		}
+		if (!rc)
+			rc = wait_turn(a, &q, err);
+		if (rc)
+			break;
+		q.is_first = false;
+	}
+	if (rc == KZ_E_UNAVAILABLE || (err ? kz_str_eq(err->reason, "cancelled") : true))
+		give_back(a, &lease);
+	return rc;
+}
+
+enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	const char *const args[] = { l->id, l->token, l->worker, NULL };
+	enum kz_rc rc = kz_auth_call_text(a, "renew", args, &r, err);
+
+	return rc ? rc : kz_auth_take_lease(r, l, err);
+}
+
+enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	const char *const args[] = { id, NULL };
+	struct kz_lease l = { .fence = 0 };
+	enum kz_rc rc = kz_auth_word(id, KZ_ID_HEX, "lease id", err);
+
+	if (!rc)
+		rc = kz_auth_call_text(a, "show", args, &r, err);
+	if (!rc)
+		rc = kz_auth_take_lease(r, &l, err);
+	if (!rc)
+		rc = kz_str_copy(l.id, sizeof(l.id), id, err);
+	if (!rc)
+		rc = kz_str_copy(l.actor, sizeof(l.actor), kz_vk_str(kz_vk_at(r, 7)), err);
+	if (!rc)
+		rc = kz_str_copy(l.conversation, sizeof(l.conversation), kz_vk_str(kz_vk_at(r, 8)), err);
+	if (!rc)
+		*out = l;
+	return rc;
+}
+
+enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	char fresh[KZ_ID_HEX], span[24];
+	const char *const args[] = { l->id, l->token, l->worker, fresh, kz_vk_num(span, ttl.ms).p, NULL };
+	enum kz_rc rc;
+
+	kz_random_id(fresh);
+	rc = kz_auth_call_text(a, "release", args, &r, err);
+	if (!rc)
+		rc = kz_str_copy(l->token, sizeof(l->token), kz_vk_str(kz_vk_at(r, 1)), err);
+	if (!rc)
+		rc = kz_str_copy(l->worker, sizeof(l->worker), kz_vk_str(kz_vk_at(r, 3)), err);
+	if (!rc)
+		l->expires_ms = kz_vk_int(kz_vk_at(r, 2));
+	return rc;
+}
+
+enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err)
+{
+	const char *const args[] = { l->id, l->token, l->worker, NULL };
+
+	return kz_auth_call_text(a, "publish", args, NULL, err);
+}
+
+static enum kz_rc give_up(struct kz_auth *a, const struct kz_lease *l, const char *event, const char *cause,
+			  struct kz_err *err)
+{
+	const char *const args[] = { l->id, l->token, l->worker, event, cause ? cause : "", NULL };
+	enum kz_rc rc = cause && *cause ? kz_auth_word(cause, 40, "cause", err) : KZ_OK;
+
+	return rc ? rc : kz_auth_call_text(a, "give_up", args, NULL, err);
+}
+
+enum kz_rc kz_auth_retire(struct kz_auth *a, const struct kz_lease *l, bool quarantine, const char *cause, struct kz_err *err)
+{
+	return give_up(a, l, quarantine ? "quarantine" : "reset_failed", cause, err);
+}
+
+enum kz_rc kz_auth_abandon(struct kz_auth *a, const struct kz_lease *l, const char *cause, struct kz_err *err)
+{
+	return give_up(a, l, "abandon", cause, err);
+}

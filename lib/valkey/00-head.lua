@@ -1,0 +1,25 @@
+-- The allocation authority of kz: one function library, every decision one call.
+-- Assembled by scripts/make/valkey.mk: this file, the generated machines, then
+-- the others in name order.  docs/authority.md has keys, functions and rules.
+-- A library is loaded with no other names than server's, so these are found when a
+-- function is called for the first time.
+local call, floor, max, min, ceil, find, sub, gmatch, format
+
+local function bind()
+	call, floor, max, min, ceil = server.call, math.floor, math.max, math.min, math.ceil
+	find, sub, gmatch, format = string.find, string.sub, string.gmatch, string.format
+end
+
+local ITEMS = 100          -- no call handles more
+local NODES = 64           -- nodes of one deployment
+local SILENT_MS = 2000     -- a waiter that did not ask for so long is passed over
+local OUTBOX_MOST = 100000 -- transitions nobody has stored yet; then acquire is refused
+local CLOCK_BACK_MS = 1000
+local TICKET_GRACE_MS = 600000
+
+-- What this loaded library knows of each deployment, by key tag.  Admission lives
+-- here and not in a key, so that a restart, a failover or a reload closes it.
+local lives = {}
+
+-- Implementations of the guards that statemachines/guards.tbl names.
+local guard = {}

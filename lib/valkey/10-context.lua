@@ -1,0 +1,186 @@
+-- The context of one call: time, the life of the store, settings, the log.
+
+local CONF = { "warm_min", "target_idle", "ceiling", "creates", "burst_ms", "wait_ms", "queue_max", "per_member",
+	"lease_ms", "reset_ms", "create_ms", "delete_ms" }
+
+local function parse_conf(text)
+	local conf, i = {}, 0
+	for word in gmatch(text or "", "%S+") do
+		i = i + 1
+		conf[CONF[i]] = tonumber(word)
+	end
+	return i == #CONF and conf or nil
+end
+
+-- A life of the store begins when this library meets it for the first time or
+-- finds it emptied: transitions are numbered anew under a new name [FENCE-10].
+local function new_life(d, time, old)
+	local run = find(call("INFO", "server"), "run_id:") and string.match(call("INFO", "server"), "run_id:(%x+)") or ""
+	local life = { seq = 0, nodes = {}, fence = 0, last = 0, why = "not_reconciled", births = (old and old.births or 0) + 1 }
+	life.store = sub(server.sha1hex(run .. d .. time[1] .. "." .. time[2] .. "." .. life.births), 1, 32)
+	-- No fence of an earlier life may come back, whatever the clock says.
+	life.fence_top = tonumber(call("HGET", d .. ":m", "fence_top") or 0)
+	life.fence = max(life.fence_top, old and old.fence or 0)
+	call("HSET", d .. ":m", "store", life.store)
+	lives[d] = life
+	return life
+end
+
+-- Time that goes back would stretch every lease: close until reconciled.
+local function clock_went_back(life)
+	life.nodes = {}
+	life.why = "coordination_clock"
+end
+
+local function begin(keys, is_reader)
+	if not call then
+		bind()
+	end
+	local d = keys[1]
+	local time = call("TIME")
+	local now = time[1] * 1000 + floor(time[2] / 1000)
+	local m = call("HMGET", d .. ":m", "store", "conf", "image", "digest")
+	local life = lives[d]
+	if not life or m[1] ~= life.store then
+		if is_reader then
+			life = { nodes = {}, why = "not_reconciled", seq = 0, fence = 0, store = "", last = 0 }
+		else
+			life = new_life(d, time, life)
+		end
+	end
+	if now < life.last - CLOCK_BACK_MS then
+		clock_went_back(life)
+	end
+	life.last = now
+	if m[2] ~= life.conf_text then
+		life.conf_text = m[2]
+		life.conf = parse_conf(m[2])
+	end
+	return { d = d, now = now, life = life, conf = life.conf, image = m[3], digest = m[4], left = ITEMS }
+end
+
+-- The outbox: what happened, numbered, in the same operation as the change itself.
+local function note(x, machine, from, event, to, subject, worker, lease, actor, cause)
+	local life, out = x.life, x.out
+	life.seq = life.seq + 1
+	local line = life.store .. " " .. life.seq .. " " .. format("%.0f", x.now) .. " " .. machine .. " " .. from ..
+		" " .. event .. " " .. to .. " " .. subject .. " " .. (worker or "-") .. " " .. (lease or "-") .. " " ..
+		(actor or "-") .. " " .. (cause or "-")
+	if out then
+		out[#out + 1] = line
+	else
+		x.out = { line }
+	end
+end
+
+local function finish(x, reply)
+	if x.out then
+		x.life.backlog = call("RPUSH", x.d .. ":o", unpack(x.out))
+	end
+	return reply
+end
+
+-- The state that event leads to; nil when the table has no such transition or a
+-- guard does not hold, and then which [POOL-10].
+local function edge(x, sm, from, event, e)
+	local row = sm.next[from]
+	local to = row and row[event]
+	if not to then
+		if not row or sm.refuse[from][event] == "bug" then
+			server.log(server.LOG_WARNING, "kz: impossible transition " .. sm.name .. " " .. from .. " " .. event)
+		end
+		return nil, "no_edge"
+	end
+	local guards = to.guards
+	for i = 1, #guards do
+		local holds = guard[guards[i]]
+		if holds and not holds(x, e) then
+			return nil, guards[i]
+		end
+	end
+	return to.to
+end
+
+-- Both bounds of a fence: higher than every earlier one, and no smaller than the clock.
+local function next_fence(x)
+	local life = x.life
+	life.fence = max(life.fence + 1, x.now)
+	if life.fence > life.fence_top then
+		life.fence_top = life.fence + 60000
+		call("HSET", x.d .. ":m", "fence_top", life.fence_top)
+	end
+	return life.fence
+end
+
+local function raise_fence(x, fence)
+	local life = x.life
+	if fence and fence > life.fence then
+		life.fence = fence
+		if fence > life.fence_top then
+			life.fence_top = fence
+			call("HSET", x.d .. ":m", "fence_top", fence)
+		end
+	end
+end
+
+-- Is this node's word on its workers fresh, and is it open?
+local function serves(x, node)
+	local n = x.life.nodes[node]
+	return n and n.open and n.fresh > x.now
+end
+
+-- Why admission is closed; nil when it is open.
+local function closed(x)
+	local why = x.life.why
+	if why then
+		return why
+	end
+	if x.digest ~= DIGEST then
+		return "not_reconciled"
+	end
+	if not x.conf then
+		return "setting_invalid"
+	end
+	if not x.image then
+		return "image_unpublished"
+	end
+	for _, n in pairs(x.life.nodes) do
+		if n.open and n.fresh > x.now then
+			return nil
+		end
+		why = n.why or (n.open and "inventory_unavailable") or why
+	end
+	return why or "not_reconciled"
+end
+
+-- A server that may drop keys cannot decide anything [DEP-9]; asked with each inventory.
+local function close_if_evicting(x)
+	if string.match(call("INFO", "memory"), "maxmemory_policy:(%a+)") == "noeviction" then
+		return false
+	end
+	x.life.nodes = {}
+	x.life.why = "valkey_evicts"
+	return true
+end
+
+local function nodes_of(x)
+	if not x.names then
+		x.names = call("HKEYS", x.d .. ":n")
+	end
+	return x.names
+end
+
+-- Tell a node's controller that there may be work; it wakes by itself each second too.
+local function poke(x, node)
+	local key = x.d .. ":work:" .. node
+	if call("LLEN", key) == 0 then
+		call("RPUSH", key, "1")
+		call("PEXPIRE", key, 10000)
+	end
+end
+
+local function poke_all(x)
+	for node in pairs(x.life.nodes) do
+		poke(x, node)
+	end
+end

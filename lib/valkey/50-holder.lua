@@ -1,0 +1,267 @@
+-- What holders call: acquire, leave, renew, release, publish, retire, abandon.
+
+local function granted(e)
+	return { "ok", e.name, e.instance, e.node, tonumber(e.fence), e["until"], tonumber(e.ttl) }
+end
+
+-- A warm worker of a node that serves; outdated ones on the way are retired [POOL-15].
+local function pick(x)
+	for node in pairs(x.life.nodes) do
+		while serves(x, node) and x.left > 0 do
+			local name = call("ZPOPMAX", x.d .. ":s:warm:" .. node)[1]
+			if not name then
+				break
+			end
+			x.left = x.left - 1
+			local v = call("HMGET", x.d .. ":w:" .. name, "instance", "image", "settle", "state")
+			local e = { name = name, node = node, instance = v[1], image = v[2], settle = tonumber(v[3]) or 0,
+				state = v[4], lease = "", is_popped = true }
+			if e.state == "warm" then
+				if e.image == x.image then
+					return e
+				end
+				retire(x, e, "image_changed", "image_mismatch")
+			end
+		end
+	end
+	return nil
+end
+
+-- Bind a worker: from here on it is single-tenant [LEASE-7].
+local function grant(x, e, ask)
+	e.active, e.busy = ask.active, ask.busy
+	x.is_open = true
+	local to = edge(x, lease_sm, "none", "grant", e)
+	e.lease = ask.id
+	e["until"] = x.now + ask.ttl
+	if not to or not move(x, e, "assign", e["until"]) then
+		e.lease = ""
+		call("ZADD", x.d .. ":s:warm:" .. e.node, x.now, e.name)
+		return nil
+	end
+	e.fence = next_fence(x)
+	e.ttl = ask.ttl
+	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", ask.token, "until", e["until"], "since", x.now,
+		"lease", ask.id, "actor", ask.actor, "conversation", ask.conversation, "holder", ask.holder, "fence", e.fence,
+		"ttl", ask.ttl)
+	call("SADD", x.d .. ":a:" .. ask.actor, ask.id)
+	call("HSET", x.d .. ":x", "l:" .. ask.id, e.name, "c:" .. ask.conversation, ask.id)
+	note(x, "lease", "none", "grant", to, ask.id, e.name, ask.id, ask.actor)
+	return granted(e)
+end
+
+-- Why this member or conversation must wait; nil when it need not.
+local function held_back(x, ask)
+	ask.active = call("SCARD", x.d .. ":a:" .. ask.actor)
+	if ask.busy then
+		return "workspace_busy"
+	end
+	if ask.active >= x.conf.per_member then
+		return "member_limit"
+	end
+	return nil
+end
+
+local function refuse(x, reason, ask)
+	return settle(x, { reason, ask and ask.active or 0, x.conf and x.conf.per_member or 0 })
+end
+
+local function enqueue(x, ask)
+	x.waiting = call("ZCARD", x.d .. ":deadlines")
+	if x.waiting >= x.conf.queue_max then
+		sweep_tickets(x)
+		x.waiting = call("ZCARD", x.d .. ":deadlines")
+	end
+	x.is_open = true
+	local to = edge(x, ticket_sm, "none", "enqueue", ask)
+	if not to then
+		return nil
+	end
+	local t = { id = ask.id, no = call("HINCRBY", x.d .. ":m", "ticket", 1), actor = ask.actor,
+		conversation = ask.conversation, seen = x.now, till = x.now + min(ask.wait, x.conf.wait_ms) }
+	local key = x.d .. ":t:" .. t.id
+	call("HSET", key, "no", t.no, "actor", t.actor, "conversation", t.conversation, "seen", t.seen, "till", t.till)
+	call("PEXPIREAT", key, t.till + TICKET_GRACE_MS)
+	call("ZADD", x.d .. ":deadlines", t.till, t.id)
+	note(x, "ticket", "none", "enqueue", to, t.no, nil, t.id, t.actor)
+	place(x, t)
+	poke_all(x)
+	return t
+end
+
+-- The ticket asked for is looked at in line: served, or told to go on waiting.
+local function in_line(x, t, ask)
+	local first = head(x)
+	if first and first.id == t.id then
+		local e = pick(x)
+		local reply = e and grant(x, e, ask)
+		if reply then
+			t.first = true
+			drop(x, t, "serve")
+			queue.wake(x)
+			return settle(x, reply)
+		end
+	elseif first and has_warm(x) then
+		ring(x, first.id)
+	end
+	return settle(x, { "wait", t.no, max(t.till - x.now, 0), ask.why or "" })
+end
+
+-- Ask again, the sign of life; or ask for the first time while others wait.
+local function ask_in_line(x, ask, is_first)
+	local t = ticket_of(x, ask.id)
+	if not t then
+		if not is_first then
+			return refuse(x, "wait_timeout", ask)
+		end
+		if ask.wait <= 0 then
+			local e = not ask.why and not head(x) and pick(x)
+			local reply = e and grant(x, e, ask)
+			return reply and settle(x, reply) or refuse(x, ask.why or "wait_timeout", ask)
+		end
+		t = enqueue(x, ask)
+		return t and in_line(x, t, ask) or refuse(x, "queue_full", ask)
+	end
+	if t.till <= x.now then
+		drop(x, t, "time_out")
+		return refuse(x, ask.why == "workspace_busy" and ask.why or "wait_timeout", ask)
+	end
+	call("HSET", x.d .. ":t:" .. t.id, "seen", x.now)
+	t.seen = x.now
+	if t.where ~= "q" then
+		unplace(x, t)
+		place(x, t)
+	end
+	return in_line(x, t, ask)
+end
+
+local function backlog(x)
+	local life = x.life
+	if not life.backlog or life.backlog >= OUTBOX_MOST then
+		life.backlog = call("LLEN", x.d .. ":o")
+	end
+	return life.backlog
+end
+
+-- acquire ID TOKEN ACTOR CONVERSATION HOLDER WAIT TTL FIRST
+local function acquire(keys, args)
+	local x = begin(keys)
+	local ask = { id = args[1], token = args[2], actor = args[3], conversation = args[4], holder = args[5],
+		wait = tonumber(args[6]), ttl = tonumber(args[7]) }
+	local known = call("HMGET", x.d .. ":x", "l:" .. ask.id, "c:" .. ask.conversation)
+	if known[1] then -- the answer to an earlier ask was lost
+		local e = load(x, known[1])
+		if e and e.state == "leased" and e.lease == ask.id and e.token == ask.token then
+			return finish(x, granted(e))
+		end
+		return finish(x, { "lease_lost" })
+	end
+	local why = closed(x) or (backlog(x) >= OUTBOX_MOST and "outbox_full")
+	if why then
+		local t = x.conf and ticket_of(x, ask.id)
+		if t then
+			drop(x, t, "leave")
+		end
+		return refuse(x, why)
+	end
+	ask.ttl = min(ask.ttl, x.conf.lease_ms)
+	ask.busy = known[2]
+	ask.why = held_back(x, ask)
+	if not ask.why and args[8] == "1" and call("EXISTS", x.d .. ":deadlines") == 0 then
+		local e = pick(x)
+		local reply = e and grant(x, e, ask)
+		if reply then
+			return finish(x, reply)
+		end
+	end
+	return ask_in_line(x, ask, args[8] == "1")
+end
+
+-- leave ID: the waiter gives up.
+local function leave(keys, args)
+	local x = begin(keys)
+	local t = x.conf and ticket_of(x, args[1])
+	if t then
+		drop(x, t, "leave")
+		queue.wake(x)
+	end
+	return settle(x, { "ok" })
+end
+
+-- The worker of a lease as its holder names it; nil when that is not in force.
+local function held(x, args)
+	local name = args[3]
+	if name == "" then
+		name = call("HGET", x.d .. ":x", "l:" .. args[1])
+	end
+	local e = name and load(x, name)
+	if not e or e.lease ~= args[1] then
+		return nil
+	end
+	e.given = args[2]
+	return e
+end
+
+-- renew LEASE TOKEN WORKER
+local function renew(keys, args)
+	local x = begin(keys)
+	local e = held(x, args)
+	if not e or e.state ~= "leased" or not edge(x, lease_sm, "held", "renew", e) then
+		return finish(x, { "lease_lost" })
+	end
+	e["until"] = x.now + tonumber(e.ttl)
+	call("HSET", x.d .. ":w:" .. e.name, "until", e["until"])
+	call("ZADD", x.d .. ":s:leased:" .. e.node, e["until"], e.name)
+	return finish(x, granted(e))
+end
+
+-- release LEASE TOKEN WORKER NEWTOKEN TTL: the lease ends, the reset begins.
+local function release(keys, args)
+	local x = begin(keys)
+	local e = held(x, args)
+	if e and e.state == "resetting" and e.spent == e.given and e.given ~= "" and e["until"] > x.now then
+		return finish(x, { "ok", e.token, e["until"], e.name })
+	end
+	if not e or e.state ~= "leased" or e["until"] <= x.now or not x.conf then
+		return finish(x, { "lease_lost" })
+	end
+	local till = x.now + min(tonumber(args[5]), x.conf.reset_ms)
+	if not move(x, e, "release", till) then
+		return finish(x, { "lease_lost" })
+	end
+	end_lease(x, e, "release")
+	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", args[4], "spent", e.given, "until", till, "since", x.now)
+	return settle(x, { "ok", args[4], till, e.name })
+end
+
+-- publish LEASE TOKEN WORKER: the reset was proved, by the holder of its token [RESET-7].
+local function publish(keys, args)
+	local x = begin(keys)
+	local e = held(x, args)
+	if not e or e.state ~= "resetting" or e["until"] <= x.now then
+		return finish(x, { "token_superseded" })
+	end
+	local to, why = move(x, e, "publish", x.now)
+	if not to then
+		if why == "image_matches" then -- clean, but of an image that is not wanted any more
+			retire(x, e, "image_changed", "image_mismatch")
+			return settle(x, { "ok", "retired" })
+		end
+		return finish(x, { "token_superseded" })
+	end
+	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", "", "spent", "", "lease", "", "holder", "", "until", 0,
+		"since", x.now)
+	call("HDEL", x.d .. ":x", "l:" .. e.lease)
+	queue.wake(x)
+	return settle(x, { "ok", "warm" })
+end
+
+-- drop_worker LEASE TOKEN WORKER EVENT CAUSE: reset_failed, quarantine or abandon by the token's holder.
+local function give_up(keys, args)
+	local x = begin(keys)
+	local e = held(x, args)
+	if not e or not retire(x, e, args[4], args[5] ~= "" and args[5] or nil) then
+		return finish(x, { "token_superseded" })
+	end
+	return settle(x, { "ok" })
+end

@@ -1,0 +1,266 @@
+-- What the controller calls each second: the keeper step and the outcomes.
+
+-- Everything counted, by state: allocated and in flight over all nodes, the rest over
+-- those whose controller is alive, for a dead node's workers serve nobody.
+local function census(x)
+	local conf = x.conf
+	local p = { warm_min = conf.warm_min, target_idle = conf.target_idle, ceiling = conf.ceiling, create_bound = conf.creates,
+		creating = 0, warm = 0, leased = 0, resetting = 0, allocated = 0, in_flight = 0, ambiguous = 0, fresh = 0, of = {} }
+	for _, node in ipairs(nodes_of(x)) do
+		local n = { all = call("ZCARD", x.d .. ":all:" .. node), unsure = 0 }
+		for _, state in ipairs({ "creating", "warm", "leased", "resetting", "retiring" }) do
+			n[state] = n.all > 0 and call("ZCARD", x.d .. ":s:" .. state .. ":" .. node) or 0
+		end
+		if n.all > 0 then
+			n.unsure = call("ZCOUNT", x.d .. ":unsure:" .. node, "(" .. format("%.0f", x.now), "+inf")
+			p.ambiguous = p.ambiguous + call("ZCARD", x.d .. ":unsure:" .. node)
+		end
+		p.allocated = p.allocated + n.all
+		p.in_flight = p.in_flight + n.creating + n.unsure
+		if x.life.nodes[node] and x.life.nodes[node].fresh > x.now then
+			p.fresh = p.fresh + 1
+			for _, state in ipairs({ "creating", "warm", "leased", "resetting" }) do
+				p[state] = p[state] + n[state]
+			end
+		end
+		p.of[node] = n
+	end
+	p.waiting = call("ZCARD", x.d .. ":q")
+	return p
+end
+
+-- Owners whose deadline passed lose what they hold [FENCE-2, FENCE-15].
+local function sweep_expired(x)
+	for _, state in ipairs({ "leased", "resetting", "creating" }) do
+		for _, node in ipairs(nodes_of(x)) do
+			local due = x.left > 0 and call("ZRANGEBYSCORE", x.d .. ":s:" .. state .. ":" .. node, "-inf", x.now, "LIMIT", 0,
+				x.left) or {}
+			for i = 1, #due do
+				x.left = x.left - 1
+				local e = load(x, due[i])
+				if not e then
+					call("ZREM", x.d .. ":s:" .. state .. ":" .. node, due[i])
+				elseif retire(x, e, "expire") and state == "creating" then
+					call("ZADD", x.d .. ":unsure:" .. node, e.settle, e.name)
+				end
+			end
+		end
+	end
+end
+
+-- Warm workers of an older image are retired [POOL-15].
+local function sweep_images(x, node)
+	if x.life.nodes[node].swept == x.image then
+		return
+	end
+	local warm = call("ZRANGE", x.d .. ":s:warm:" .. node, 0, max(x.left, 1) - 1)
+	for i = 1, #warm do
+		x.left = x.left - 1
+		local e = load(x, warm[i])
+		if e and e.image ~= x.image then
+			retire(x, e, "image_changed", "image_mismatch")
+		end
+	end
+	if #warm < ITEMS then
+		x.life.nodes[node].swept = x.image
+	end
+end
+
+-- Warm workers above the wanted number go after the burst's idle time [POOL-7].
+local function sweep_idle(x, node, p)
+	local idle = call("ZRANGEBYSCORE", x.d .. ":s:warm:" .. node, "-inf", x.now - x.conf.burst_ms, "LIMIT", 0, max(x.left, 0))
+	p.idle_long = #idle
+	x.excess = pool.retires(p)
+	for i = 1, x.excess do
+		x.left = x.left - 1
+		local e = load(x, idle[i])
+		if e then
+			retire(x, e, "idle_retire")
+		end
+	end
+end
+
+local function task(tasks, kind, worker, instance, token, image, holder)
+	tasks[#tasks + 1] = { kind, worker, instance, token, image, holder }
+end
+
+-- Workers of this node to delete; each is handed out once in a while until it is absent.
+local function hand_out_deletes(x, node, tasks, most)
+	local due = call("ZRANGEBYSCORE", x.d .. ":s:retiring:" .. node, "-inf", x.now, "LIMIT", 0,
+		max(min(most - #tasks, x.left), 0))
+	for i = 1, #due do
+		x.left = x.left - 1
+		local e = load(x, due[i])
+		if e then
+			local tries = call("HINCRBY", x.d .. ":w:" .. e.name, "tries", 1)
+			local again = x.now + x.conf.delete_ms
+			e["until"] = x.now
+			if tries > 1 then -- whoever took it before did not finish [FENCE-15]
+				move(x, e, "expire", again)
+			else
+				call("ZADD", x.d .. ":s:retiring:" .. node, again, e.name)
+			end
+			task(tasks, "delete", e.name, e.instance, "", "", "")
+		end
+	end
+end
+
+-- Start creates up to what is wanted, the ceiling, the create bound and this node's
+-- share: an even part of the wanted workers for each node that is alive.
+local function hand_out_creates(x, node, tasks, most, args, p)
+	local count, n, i = pool.creates(p), p.of[node], 3
+	local share = ceil((pool.there(p) + count) / max(p.fresh, 1))
+	local mine = n and n.creating + n.warm + n.leased + n.resetting or 0
+	x.room = p.ceiling - p.allocated
+	x.creates = p.create_bound - p.in_flight
+	while args[i + 1] and #tasks < most and count > 0 and mine < share and x.left > 0 do
+		local due = x.now + x.conf.create_ms
+		local e = { name = "w" .. sub(args[i], 1, 20), node = node, instance = args[i + 1], image = x.image,
+			token = args[i], ["until"] = due, settle = due }
+		if not enter(x, e, "create", due) then
+			return
+		end
+		task(tasks, "create", e.name, e.instance, e.token, x.image, "")
+		count, mine, i = count - 1, mine + 1, i + 2
+		x.room, x.creates, x.left = x.room - 1, x.creates - 1, x.left - 1
+	end
+end
+
+-- Local holders to look after, in turn when there are many.
+local function hand_out_checks(x, node, tasks, most)
+	local n = x.life.nodes[node]
+	for _, state in ipairs({ "resetting", "leased" }) do
+		local key = x.d .. ":s:" .. state .. ":" .. node
+		local at = n["check_" .. state] or 0
+		local room = max(min(most - #tasks, x.left), 0)
+		local names = room > 0 and call("ZRANGE", key, at, at + room - 1) or {}
+		n["check_" .. state] = #names == room and at + room or 0
+		for i = 1, #names do
+			x.left = x.left - 1
+			local v = call("HMGET", x.d .. ":w:" .. names[i], "holder", "lease", "instance")
+			if v[1] and v[1] ~= "" and v[2] and v[2] ~= "" then
+				task(tasks, "check", names[i], v[3], v[2], "", v[1])
+			end
+		end
+	end
+end
+
+local function retry_parked(x)
+	if call("EXISTS", x.d .. ":deadlines") == 1 then
+		sweep_tickets(x)
+		queue.wake(x)
+	end
+end
+
+-- Another node's name goes when nothing of it is left and nobody speaks for it.
+local function forget_nodes(x, node)
+	for _, name in ipairs(nodes_of(x)) do
+		local n = x.life.nodes[name]
+		if name ~= node and not (n and n.fresh > x.now) and call("EXISTS", x.d .. ":all:" .. name) == 0 then
+			call("HDEL", x.d .. ":n", name)
+			x.life.nodes[name] = nil
+		end
+	end
+end
+
+-- step NODE MOST (TOKEN INSTANCE)...
+local function step(keys, args)
+	local x = begin(keys)
+	local node, most, tasks = args[1], tonumber(args[2]), {}
+	if x.digest ~= DIGEST or not x.conf then
+		return finish(x, { "setting_invalid" })
+	end
+	sweep_expired(x)
+	retry_parked(x)
+	hand_out_deletes(x, node, tasks, most)
+	if x.life.nodes[node] then -- it reported its inventory to this life [FENCE-10]
+		if x.image then
+			sweep_images(x, node)
+			local p = census(x)
+			sweep_idle(x, node, p)
+			hand_out_creates(x, node, tasks, most, args, p)
+		end
+		hand_out_checks(x, node, tasks, most)
+		forget_nodes(x, node)
+	end
+	return settle(x, { "ok", tasks })
+end
+
+-- ready WORKER TOKEN INSTANCE IMAGE
+local function ready(keys, args)
+	local x = begin(keys)
+	local e = load(x, args[1])
+	if not e or e.state ~= "creating" or e["until"] <= x.now then
+		return finish(x, { "token_superseded" })
+	end
+	e.given = args[2]
+	if not guard.token_matches(x, e) or e.instance ~= args[3] then
+		return finish(x, { "token_superseded" })
+	end
+	e.image = args[4]
+	if not move(x, e, "ready", x.now) then
+		retire(x, e, "image_changed", "image_mismatch")
+		return settle(x, { "image_mismatch" })
+	end
+	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", "", "until", 0, "since", x.now, "settle", 0, "ready", x.now)
+	queue.wake(x)
+	return settle(x, { "ok" })
+end
+
+-- created WORKER TOKEN create_failed|create_unknown
+local function not_created(keys, args)
+	local x = begin(keys)
+	local e = load(x, args[1])
+	if not e or e.state ~= "creating" then
+		return finish(x, { "token_superseded" })
+	end
+	e.given = args[2]
+	local done
+	if args[3] == "create_failed" then
+		e.certain = true
+		done = forget(x, e, "create_failed")
+	else
+		done = retire(x, e, "create_unknown")
+		if done and e.settle > x.now then
+			call("ZADD", x.d .. ":unsure:" .. e.node, e.settle, e.name)
+		end
+	end
+	return settle(x, { done and "ok" or "token_superseded" })
+end
+
+-- absent WORKER INSTANCE: the driver's word, taken now.
+local function absent(keys, args)
+	local x = begin(keys)
+	local e = load(x, args[1])
+	if not e then
+		return finish(x, { "ok" })
+	end
+	if e.state ~= "retiring" or (e.instance ~= "" and e.instance ~= args[2]) then
+		return finish(x, { "token_superseded" })
+	end
+	if not forget(x, e, "absent_confirmed") then
+		return finish(x, { "create_unsettled" })
+	end
+	return settle(x, { "ok" })
+end
+
+-- lost WORKER INSTANCE: dead or unhealthy.
+local function lost(keys, args)
+	local x = begin(keys)
+	local e = load(x, args[1])
+	if not e or e.instance ~= args[2] or not retire(x, e, "lost") then
+		return finish(x, { "token_superseded" })
+	end
+	return settle(x, { "ok" })
+end
+
+-- holder_gone LEASE: its local holder is dead; what it held is lost at once.
+local function holder_gone(keys, args)
+	local x = begin(keys)
+	local e = held(x, { args[1], "", "" })
+	if not e then
+		return finish(x, { "ok" })
+	end
+	e.gone = true
+	return settle(x, { retire(x, e, "expire", "holder_gone") and "ok" or "token_superseded" })
+end
