@@ -188,7 +188,7 @@
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'create_failed', 'no');\n" \
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'create_unknown', 'no');\n" \
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'assign', 'later');\n" \
-	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'release', 'resetting', 'token_matches', 'start_reset');\n" \
+	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'release', 'resetting', 'token_matches,in_force', 'start_reset');\n" \
 	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'expire', 'retiring', 'expired', 'start_delete');\n" \
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'publish', 'no');\n" \
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'reset_failed', 'no');\n" \
@@ -206,7 +206,7 @@
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'resetting', 'assign', 'later');\n" \
 	"INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'resetting', 'release', 'no');\n" \
 	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'expire', 'retiring', 'expired', 'start_delete');\n" \
-	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'publish', 'warm', 'token_matches,evidence_ok,image_matches', 'wake_waiters');\n" \
+	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'publish', 'warm', 'token_matches,evidence_ok,image_matches,in_force', 'wake_waiters');\n" \
 	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'reset_failed', 'retiring', 'token_matches', 'start_delete');\n" \
 	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'abandon', 'retiring', 'token_matches', 'start_delete');\n" \
 	"INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'quarantine', 'retiring', 'token_matches', 'mark_quarantine');\n" \

@@ -4,7 +4,7 @@ local worker_sm = {
 	initial = "absent",
 	states = { "absent", "creating", "warm", "leased", "resetting", "retiring" },
 	events = { "create", "ready", "create_failed", "create_unknown", "assign", "release", "expire", "publish", "reset_failed", "abandon", "quarantine", "idle_retire", "image_changed", "lost", "absent_confirmed", "orphan_found" },
-	guards = { "token_matches", "evidence_ok", "image_matches", "image_published", "under_ceiling", "under_create_bound", "admission_open", "member_below_limit", "conversation_free", "expired", "absent_proved", "idle_too_long", "over_desired" },
+	guards = { "token_matches", "evidence_ok", "image_matches", "image_published", "under_ceiling", "under_create_bound", "admission_open", "member_below_limit", "conversation_free", "expired", "in_force", "absent_proved", "idle_too_long", "over_desired" },
 	final = { },
 	next = {
 		absent = {
@@ -27,7 +27,7 @@ local worker_sm = {
 			lost = { to = "retiring", action = "start_delete", guards = {} },
 		},
 		leased = {
-			release = { to = "resetting", action = "start_reset", guards = { "token_matches" } },
+			release = { to = "resetting", action = "start_reset", guards = { "token_matches", "in_force" } },
 			expire = { to = "retiring", action = "start_delete", guards = { "expired" } },
 			abandon = { to = "retiring", action = "start_delete", guards = { "token_matches" } },
 			quarantine = { to = "retiring", action = "mark_quarantine", guards = { "token_matches" } },
@@ -35,7 +35,7 @@ local worker_sm = {
 		},
 		resetting = {
 			expire = { to = "retiring", action = "start_delete", guards = { "expired" } },
-			publish = { to = "warm", action = "wake_waiters", guards = { "token_matches", "evidence_ok", "image_matches" } },
+			publish = { to = "warm", action = "wake_waiters", guards = { "token_matches", "evidence_ok", "image_matches", "in_force" } },
 			reset_failed = { to = "retiring", action = "start_delete", guards = { "token_matches" } },
 			abandon = { to = "retiring", action = "start_delete", guards = { "token_matches" } },
 			quarantine = { to = "retiring", action = "mark_quarantine", guards = { "token_matches" } },

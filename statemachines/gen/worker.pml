@@ -53,7 +53,7 @@ inline worker_step(s, e, x, ok)
 		s = WORKER_S_RETIRING; ok = true
 	:: s == WORKER_S_WARM && e == WORKER_E_LOST ->
 		s = WORKER_S_RETIRING; ok = true
-	:: s == WORKER_S_LEASED && e == WORKER_E_RELEASE && G_TOKEN_MATCHES(x) ->
+	:: s == WORKER_S_LEASED && e == WORKER_E_RELEASE && G_TOKEN_MATCHES(x) && G_IN_FORCE(x) ->
 		s = WORKER_S_RESETTING; ok = true
 	:: s == WORKER_S_LEASED && e == WORKER_E_EXPIRE && G_EXPIRED(x) ->
 		s = WORKER_S_RETIRING; ok = true
@@ -65,7 +65,7 @@ inline worker_step(s, e, x, ok)
 		s = WORKER_S_RETIRING; ok = true
 	:: s == WORKER_S_RESETTING && e == WORKER_E_EXPIRE && G_EXPIRED(x) ->
 		s = WORKER_S_RETIRING; ok = true
-	:: s == WORKER_S_RESETTING && e == WORKER_E_PUBLISH && G_TOKEN_MATCHES(x) && G_EVIDENCE_OK(x) && G_IMAGE_MATCHES(x) ->
+	:: s == WORKER_S_RESETTING && e == WORKER_E_PUBLISH && G_TOKEN_MATCHES(x) && G_EVIDENCE_OK(x) && G_IMAGE_MATCHES(x) && G_IN_FORCE(x) ->
 		s = WORKER_S_WARM; ok = true
 	:: s == WORKER_S_RESETTING && e == WORKER_E_RESET_FAILED && G_TOKEN_MATCHES(x) ->
 		s = WORKER_S_RETIRING; ok = true

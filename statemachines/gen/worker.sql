@@ -54,7 +54,7 @@ INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'ready', 'no')
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'create_failed', 'no');
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'create_unknown', 'no');
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'assign', 'later');
-INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'release', 'resetting', 'token_matches', 'start_reset');
+INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'release', 'resetting', 'token_matches,in_force', 'start_reset');
 INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'leased', 'expire', 'retiring', 'expired', 'start_delete');
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'publish', 'no');
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'leased', 'reset_failed', 'no');
@@ -72,7 +72,7 @@ INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'resetting', 'create_unk
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'resetting', 'assign', 'later');
 INSERT OR IGNORE INTO machine_refusal VALUES ('worker', 'resetting', 'release', 'no');
 INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'expire', 'retiring', 'expired', 'start_delete');
-INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'publish', 'warm', 'token_matches,evidence_ok,image_matches', 'wake_waiters');
+INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'publish', 'warm', 'token_matches,evidence_ok,image_matches,in_force', 'wake_waiters');
 INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'reset_failed', 'retiring', 'token_matches', 'start_delete');
 INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'abandon', 'retiring', 'token_matches', 'start_delete');
 INSERT OR IGNORE INTO machine_edge VALUES ('worker', 'resetting', 'quarantine', 'retiring', 'token_matches', 'mark_quarantine');

@@ -38,7 +38,7 @@
 #define DEATHS 1
 #endif
 
-#define PROVE(p, c) assert(PROP != 0 && PROP != p || (c))
+#define PROVE(p, c) assert((PROP != 0 && PROP != p) || (c))
 
 /* Whose token is the current one: 0 nobody's that lives, 1..H a holder, CTL the controller. */
 #define CTL (H + 1)
@@ -61,6 +61,7 @@ bool dirty[W]; /* something of a tenant is in it */
 #define ABSENT 2
 
 /* -- ghosts: seen by the properties only -- */
+bool made[W];    /* the driver made it since it was last absent */
 bool fresh[W];   /* published or ready since the last lease */
 byte proof[W];   /* holder whose clean evidence belongs to the current token */
 bool expired[W]; /* a lease of it expired and it was not absent since */
@@ -94,16 +95,14 @@ byte crashes, losses, deaths;
 #define G_IDLE_TOO_LONG(x) true
 #define G_OVER_DESIRED(x) true
 
-#include "worker.pml"
+#include "worker.pml" /* of the generated tables, right or wrong */
 #include "lease.pml"
 
-/* The lease of w ends with event e. */
-inline end_lease(e)
+/* The lease of w ends. */
+inline end_lease(lease_event)
 {
-	bool ended;
-
-	lease_step(lst[w], e, x, ended);
-	assert(ended);
+	lease_step(lst[w], lease_event, x, ended);
+	PROVE(0, ended);
 	own[w] = 0
 }
 
@@ -115,14 +114,14 @@ inline moved(x)
 	proof[w] = 0
 }
 
-/* Ask for event e on w as x; ok tells.  Leases end with the worker's move, in one operation [LEASE-9]. */
-inline ask(e, le)
+/* Ask for an event on w as x; ok tells.  Leases end with the worker's move, in one operation [LEASE-9]. */
+inline ask(worker_event, lease_end)
 {
-	worker_step(wst[w], e, x, ok);
+	worker_step(wst[w], worker_event, x, ok);
 	if
 	:: ok ->
 		if
-		:: lst[w] == LEASE_S_HELD -> end_lease(le)
+		:: lst[w] == LEASE_S_HELD -> end_lease(lease_end)
 		:: else
 		fi;
 		moved(x)
@@ -130,20 +129,16 @@ inline ask(e, le)
 	fi
 }
 
+/* Capacity just fell: only a worker that is not there and cannot come any more may do that. */
 inline check_absent()
 {
-	if
-	:: ok ->
-		PROVE(9, !real[w] && !pend[w]);
-		expired[w] = false; fresh[w] = false; dirty[w] = false; reply[w] = NOTHING; cur[w] = 0
-	:: else
-	fi
+	PROVE(9, !real[w] && !pend[w]);
+	expired[w] = false; made[w] = false; fresh[w] = false; dirty[w] = false; reply[w] = NOTHING; cur[w] = 0
 }
 
 inline sweep()
 {
-	bool held = lst[w] == LEASE_S_HELD;
-
+	held = lst[w] == LEASE_S_HELD;
 	ask(WORKER_E_EXPIRE, LEASE_E_EXPIRE);
 	if
 	:: ok && held -> expired[w] = true
@@ -167,27 +162,23 @@ inline create()
 inline hear()
 {
 	if
-	:: reply[w] == PRESENT ->
-		ask(WORKER_E_READY, LEASE_E_LOSE);
+	:: reply[w] == PRESENT -> event = WORKER_E_READY
+	:: reply[w] == ABSENT -> event = WORKER_E_CREATE_FAILED
+	:: reply[w] == NOTHING && late[w] -> event = WORKER_E_CREATE_UNKNOWN
+	:: losses < LOSSES -> losses++; event = WORKER_E_CREATE_UNKNOWN
+	:: else
+	fi;
+	if
+	:: event != 0 ->
+		ask(event, LEASE_E_LOSE);
 		if
-		:: ok -> PROVE(6, real[w]); fresh[w] = true; cur[w] = 0
-		:: else
-		fi
-	:: reply[w] == ABSENT ->
-		ask(WORKER_E_CREATE_FAILED, LEASE_E_LOSE);
-		check_absent()
-	:: reply[w] == NOTHING && (late[w] || losses < LOSSES) ->
-		if
-		:: !late[w] -> losses++
-		:: else
-		fi;
-		ask(WORKER_E_CREATE_UNKNOWN, LEASE_E_LOSE);
-		if
+		:: ok && wst[w] == WORKER_S_WARM -> PROVE(6, made[w]); fresh[w] = true; cur[w] = 0
 		:: ok && wst[w] == WORKER_S_ABSENT -> check_absent()
 		:: else
 		fi
 	:: else
-	fi
+	fi;
+	event = 0
 }
 
 /* Delete what retires; the inventory tells what is gone, whether or not it may be believed yet. */
@@ -204,28 +195,30 @@ inline inventory()
 {
 	if
 	:: !real[w] && wst[w] != WORKER_S_ABSENT ->
+		event = (wst[w] == WORKER_S_CREATING || wst[w] == WORKER_S_RETIRING ->
+			WORKER_E_ABSENT_CONFIRMED : WORKER_E_LOST);
+		ask(event, LEASE_E_LOSE);
 		if
-		:: wst[w] != WORKER_S_CREATING && wst[w] != WORKER_S_RETIRING ->
-			ask(WORKER_E_LOST, LEASE_E_LOSE)
-		:: else ->
-			ask(WORKER_E_ABSENT_CONFIRMED, LEASE_E_LOSE);
-			check_absent()
+		:: ok && wst[w] == WORKER_S_ABSENT -> check_absent()
+		:: else
 		fi
 	:: else
-	fi
+	fi;
+	event = 0
 }
 
 /* One round after the other over the workers; dies anywhere between two steps and comes back knowing no token. */
 active proctype controller()
 {
 	byte w;
-	bool ok;
+	byte event;
+	bool ok, ended, held;
 	bool clean; /* a controller has no evidence */
 	byte x = CTL;
 
 	do
 	:: atomic { sweep() };
-	   atomic { if :: create() :: skip fi };
+	   atomic { if :: true -> create() :: skip fi };
 	   if
 	   :: atomic { crashes < CRASHES ->
 		crashes++;
@@ -237,7 +230,7 @@ active proctype controller()
 	   :: skip
 	   fi;
 	   atomic { if :: cur[w] == CTL && wst[w] == WORKER_S_CREATING -> hear() :: else fi };
-	   atomic { if :: ask(WORKER_E_IDLE_RETIRE, LEASE_E_LOSE) :: skip fi };
+	   atomic { if :: true -> ask(WORKER_E_IDLE_RETIRE, LEASE_E_LOSE) :: skip fi };
 	   atomic { remove() };
 	   atomic { inventory(); w = (w + 1) % W }
 	od
@@ -250,7 +243,7 @@ proctype driver(byte w)
 	:: atomic { pend[w] ->
 		pend[w] = false;
 		if
-		:: real[w] = true; dirty[w] = false;
+		:: real[w] = true; made[w] = true; dirty[w] = false;
 		   if
 		   :: reply[w] = PRESENT
 		   :: losses < LOSSES -> losses++
@@ -301,7 +294,9 @@ inline take_lease()
 proctype holder(byte x)
 {
 	byte w;
-	bool ok;
+	byte event;
+	byte before; /* ghost: whose evidence there was */
+	bool ok, ended;
 	bool clean;
 	bool has; /* it believes that it has a lease or a reset under way */
 
@@ -313,8 +308,6 @@ proctype holder(byte x)
 		has = ok }
 	:: has -> atomic {
 		lease_step(lst[w], LEASE_E_RENEW, x, ok) } /* asks for time; the clock may be faster */
-	:: has -> atomic {
-		ask(WORKER_E_RELEASE, LEASE_E_RELEASE) }
 	:: has && cur[w] == x && wst[w] == WORKER_S_RESETTING -> atomic {
 		/* The worker takes a reset only from who bound it last; what it finds is what is. */
 		if
@@ -322,20 +315,29 @@ proctype holder(byte x)
 		:: clean = false
 		fi }
 	:: has -> atomic {
-		ask(WORKER_E_PUBLISH, LEASE_E_LOSE);
 		if
-		:: ok ->
-			PROVE(8, !expired[w]);
-			fresh[w] = true; cur[w] = 0; has = false
-		:: else
-		fi }
-	:: has -> atomic {
-		if
-		:: ask(WORKER_E_RESET_FAILED, LEASE_E_LOSE)
-		:: ask(WORKER_E_ABANDON, LEASE_E_LOSE)
-		:: ask(WORKER_E_QUARANTINE, LEASE_E_LOSE)
+		:: event = WORKER_E_RELEASE
+		:: event = WORKER_E_PUBLISH
+		:: event = WORKER_E_RESET_FAILED
+		:: event = WORKER_E_ABANDON
+		:: event = WORKER_E_QUARANTINE
 		fi;
-		has = false }
+		before = proof[w];
+		ask(event, (event == WORKER_E_RELEASE -> LEASE_E_RELEASE : LEASE_E_LOSE));
+		if
+		:: ok && event == WORKER_E_PUBLISH ->
+			PROVE(6, before == x);
+			PROVE(8, !expired[w]);
+			fresh[w] = true
+		:: else
+		fi;
+		if
+		:: event != WORKER_E_RELEASE && (ok || event != WORKER_E_PUBLISH) ->
+			if :: ok && wst[w] == WORKER_S_WARM -> cur[w] = 0 :: else fi;
+			has = false
+		:: else
+		fi;
+		before = 0; event = 0 }
 	:: has -> atomic { /* dies, or gives up: its token is known to nobody */
 		if :: cur[w] == x -> cur[w] = 0 :: else fi;
 		has = false }
@@ -361,4 +363,6 @@ init
 }
 
 /* INV-23, FENCE-2: a worker whose lease expired becomes absent. */
+#ifdef LIVE
 ltl live { [] (expired[0] -> <> !expired[0]) }
+#endif

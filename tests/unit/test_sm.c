@@ -15,11 +15,12 @@
 #define BIT(g) KZ_GUARD_BIT(KZ_GUARD_##g)
 
 /* RESET-4, RESET-7, INV-16: each guard of publish alone keeps a worker from becoming warm. */
-static void reset_4_7_inv_16_publish_needs_each_guard(void **state)
+static void fence_9_reset_4_7_inv_16_publish_needs_each_guard(void **state)
 {
-	const uint32_t all = BIT(TOKEN_MATCHES) | BIT(EVIDENCE_OK) | BIT(IMAGE_MATCHES);
+	const uint32_t all = BIT(TOKEN_MATCHES) | BIT(IN_FORCE) | BIT(EVIDENCE_OK) | BIT(IMAGE_MATCHES);
 	const struct { uint32_t missing; const char *reason; } rows[] = {
 		{ BIT(TOKEN_MATCHES), "token_superseded" },
+		{ BIT(IN_FORCE), "lease_lost" },
 		{ BIT(EVIDENCE_OK), "reset_unclean" },
 		{ BIT(IMAGE_MATCHES), "image_mismatch" },
 	};
@@ -153,7 +154,7 @@ static void pool_8_defaults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reset_4_7_inv_16_publish_needs_each_guard),
+		cmocka_unit_test(fence_9_reset_4_7_inv_16_publish_needs_each_guard),
 		cmocka_unit_test(pool_17_warm_and_leased_have_one_way_in_each),
 		cmocka_unit_test(fence_9_a_former_holder_moves_nothing),
 		cmocka_unit_test(numbers_outside_a_machine_are_a_bug_not_a_crash),
