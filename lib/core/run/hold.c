@@ -1,0 +1,109 @@
+/* Holding a lease: open, acquire, find, renew, release. */
+#include "core/run/hold.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "core/reset/reset.h"
+#include "core/run/heart.h"
+#include "core/worker/client.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
+{
+	char url[300];
+	enum kz_rc rc = kz_seal_init(err);
+
+	if (!rc)
+		rc = kz_conf_load(&h->conf, NULL, err);
+	if (!rc)
+		rc = kz_conf_valkey_url(&h->conf, url, sizeof(url), err);
+	return rc ? rc : kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id, kz_deadline_in(KZ_AUTH_CALL), err);
+}
+
+void kz_hold_close(struct kz_hold *h)
+{
+	kz_auth_close(h->auth);
+	kz_audit_close(h->audit);
+	h->auth = NULL;
+	h->audit = NULL;
+	explicit_bzero(h->lease.token, sizeof(h->lease.token));
+}
+
+enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder, int cancel_fd, struct kz_err *err)
+{
+	int64_t bound = h->conf.set.sandbox_acquire_wait_seconds * 1000;
+	struct kz_lease_ask ask = {
+		.actor = h->who.actor_id,
+		.conversation = h->who.conversation_id,
+		.holder = holder,
+		.wait = KZ_MS(wait && wait->ms < bound ? wait->ms : bound),
+		.ttl = KZ_SECONDS(h->conf.set.sandbox_lease_ttl_seconds),
+		.cancel_fd = cancel_fd,
+	};
+	enum kz_rc rc = kz_who_hash(&h->who, h->conf.state, err);
+
+	if (!rc)
+		rc = kz_auth_acquire(h->auth, &ask, &h->lease, err);
+	/* The grant was made at most one call ago. */
+	if (!rc)
+		h->sure = kz_deadline_in(KZ_MS(h->lease.ttl_ms - KZ_AUTH_CALL.ms));
+	return rc;
+}
+
+enum kz_rc kz_hold_find(struct kz_hold *h, const char *id, const char *token, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (strlen(id) >= sizeof(h->lease.id))
+		return kz_refuse(err, KZ_R_LEASE_LOST, "there is no lease of that name");
+	rc = kz_auth_lease(h->auth, id, &h->lease, err);
+	if (rc || !token)
+		return rc;
+	if (kz_str_copy(h->lease.token, sizeof(h->lease.token), token, NULL))
+		return kz_refuse(err, KZ_R_LEASE_LOST, "that is not the token of the lease");
+	return KZ_OK;
+}
+
+enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err)
+{
+	kz_auto_wk struct kz_wk *w = NULL;
+	kz_auto_json struct kz_json *health = NULL;
+	struct kz_deadline until = kz_deadline_in(KZ_AUTH_CALL);
+	struct kz_err ignored = KZ_ERR_INIT;
+	bool has_clock;
+	int64_t before;
+	enum kz_rc rc;
+
+	has_clock = !kz_lease_connect(&h->conf, &h->lease, until, &w, &ignored) && !kz_wk_health(w, until, &health, &ignored);
+	before = kz_time_boot_ms();
+	rc = kz_auth_renew(h->auth, &h->lease, err);
+	if (rc)
+		return rc;
+	h->sure = (struct kz_deadline){ before + h->lease.ttl_ms };
+	/* A worker that cannot be told ends its tenant sooner, which is safe; one that nobody bound yet has no deadline. */
+	if (has_clock)
+		kz_wk_extend(w, h->lease.id, kz_json_num(health, "clock_ms", 0), KZ_MS(h->lease.ttl_ms), until, &ignored);
+	return KZ_OK;
+}
+
+enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence, struct kz_err *err)
+{
+	char path[300];
+	struct kz_reset_env env = {
+		.auth = h->auth,
+		.worker = worker,
+		.state = h->conf.state,
+		.timeout = KZ_SECONDS(h->conf.set.kz_reset_timeout_seconds),
+	};
+	enum kz_rc rc = KZ_OK;
+
+	if (!h->audit) {
+		rc = kz_conf_path(&h->conf, "audit/audit.db", path, sizeof(path), err);
+		if (!rc)
+			rc = kz_audit_open(&h->audit, path, err);
+	}
+	env.audit = h->audit;
+	return rc ? rc : kz_reset_lease(&env, &h->lease, evidence, err);
+}
