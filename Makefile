@@ -66,10 +66,18 @@ $(B)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(KZ_CFLAGS) -c -o $@ $<
 
+$(B)/main/%.o: bin/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(KZ_CFLAGS) -c -o $@ $<
+
+# The list of members is a dependency, so that an archive forgets a source that is gone.
+members = $(shell mkdir -p $(dir $1); echo '$2' | cmp -s - $1 || echo '$2' >$1)$1
+
 define ARCHIVE_RULE
-$(B)/lib/$1.a: $(call OBJ_OF,$1)
+$(B)/lib/$1.a: $(call OBJ_OF,$1) $(call members,$(B)/lib/$1.members,$(call OBJ_OF,$1))
 	@mkdir -p $$(@D)
-	$(Q)rm -f $$@ && ar rcsD $$@ $$^
+	$(Q)rm -f $$@ && ar rcsD $$@ $$(filter %.o,$$^)
 endef
 $(foreach d,$(LIBDIRS),$(eval $(call ARCHIVE_RULE,$d)))
 $(B)/lib/gen.a: $(GEN_OBJ)
