@@ -85,22 +85,30 @@ static enum kz_rc run_set(struct kz_cli *cli)
 	return kz_front_set(&f, (const char *const *)cli->operands, (size_t)cli->operand_count, &cli->err);
 }
 
-int kz_verb_config(struct kz_cli *cli, int argc, char **argv)
+/* "kz config VERB": each has options of its own, after its name. */
+static bool parse(struct kz_cli *cli, const char *verb, const char *synopsis, int least, int most, int argc, char **argv)
 {
 	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
-	const struct kz_usage usage = { "kz", "config", KZ_CONFIG_SYNOPSIS, KZ_CONFIG_WHAT, opts, 1, -1 };
-	struct kz_conf c;
-	const char *verb;
+	const struct kz_usage usage = { "kz", verb, synopsis, KZ_CONFIG_WHAT, opts, least, most };
 
-	if (!kz_opt_parse(cli, &usage, argc, argv))
-		return kz_main_end(cli, cli->err.rc);
-	verb = *cli->operands++;
-	cli->operand_count--;
+	return kz_opt_parse(cli, &usage, argc, argv);
+}
+
+int kz_verb_config(struct kz_cli *cli, int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	struct kz_conf c;
+
 	if (strcmp(verb, "show") == 0)
-		return kz_main_end(cli, run_show(cli));
-	if (strcmp(verb, "check") == 0 && cli->operand_count == 0)
-		return kz_main_end(cli, load(cli, &c));
-	if (strcmp(verb, "set") == 0 && cli->operand_count > 0)
-		return kz_main_end(cli, run_set(cli));
-	return kz_main_end(cli, kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz config %s", KZ_CONFIG_SYNOPSIS));
+		return kz_main_end(cli, parse(cli, "config show", "[-j] [NAME]...", 0, -1, argc - 1, argv + 1) ?
+						run_show(cli) : cli->err.rc);
+	if (strcmp(verb, "check") == 0)
+		return kz_main_end(cli, parse(cli, "config check", "", 0, 0, argc - 1, argv + 1) ?
+						load(cli, &c) : cli->err.rc);
+	if (strcmp(verb, "set") == 0)
+		return kz_main_end(cli, parse(cli, "config set", "NAME=VALUE...", 1, -1, argc - 1, argv + 1) ?
+						run_set(cli) : cli->err.rc);
+	if (parse(cli, "config", KZ_CONFIG_SYNOPSIS, 1, -1, argc, argv))
+		kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz config %s", KZ_CONFIG_SYNOPSIS);
+	return kz_main_end(cli, cli->err.rc);
 }

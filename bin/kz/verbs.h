@@ -13,7 +13,7 @@
 #define KZ_STATUS_SYNOPSIS "[-j]"
 #define KZ_DOCTOR_SYNOPSIS "[-j]"
 #define KZ_LOGS_SYNOPSIS "[-f] [SERVICE]"
-#define KZ_CONFIG_SYNOPSIS "[-j] (show [NAME]... | check | set NAME=VALUE...)"
+#define KZ_CONFIG_SYNOPSIS "(show [-j] [NAME]... | check | set NAME=VALUE...)"
 #define KZ_UP_WHAT "start kz and wait until it admits programs"
 #define KZ_DOWN_WHAT "drain, stop, and leave nothing behind"
 #define KZ_STATUS_WHAT "show whether and how kz runs"

@@ -108,6 +108,7 @@ enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c
 	const char *svscan[] = { "s6-svscan", scan, NULL };
 	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(10));
 	kz_auto_close int read_end = -1, write_end = -1, log_pidfd = -1;
+	struct kz_service s;
 	pid_t log_pid;
 	int ends[2];
 	enum kz_rc rc;
@@ -124,7 +125,7 @@ enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c
 	if ((rc = start(f, c, logger, read_end, -1, &log_pid, &log_pidfd, err)) ||
 	    (rc = start(f, c, svscan, -1, write_end, pid, pidfd, err)))
 		return kz_err_wrap(err, "cannot start the supervisor (is the package s6 there?)");
-	while (!kz_front_is_scanning(f)) {
+	while (!kz_front_is_scanning(f) || kz_front_service(f, "kz-controller", &s, NULL)) {
 		struct pollfd p = { .fd = *pidfd, .events = POLLIN };
 
 		if (poll(&p, 1, 20) > 0)

@@ -17,7 +17,7 @@ static enum kz_rc split(const char *text, char *name, size_t size, const char **
 }
 
 /* Check all of them together against a copy, so that either all are stored or none. */
-static enum kz_rc check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err)
+enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err)
 {
 	struct kz_settings all = c->set;
 	char name[64];
@@ -67,7 +67,7 @@ static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count
 enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
 			  struct kz_err *err)
 {
-	enum kz_rc rc = check(c, sets, count, err);
+	enum kz_rc rc = kz_front_check(c, sets, count, err);
 
 	*changed = 0;
 	return rc ? rc : store(c, sets, count, changed, err);

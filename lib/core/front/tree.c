@@ -144,6 +144,25 @@ enum kz_rc kz_front_mark(const struct kz_front *f, struct kz_err *err)
 	return kz_file_replace(AT_FDCWD, path, line, (size_t)n, 0644, (gid_t)-1, err);
 }
 
+/* Files that were made under another KZ_GROUP follow the folder. */
+static enum kz_rc hand_over(const struct kz_front *f, const char *folder, gid_t gid, struct kz_err *err)
+{
+	kz_auto_closedir DIR *d = NULL;
+	char path[KZ_FRONT_PATH];
+	struct dirent *e;
+	struct stat st;
+	enum kz_rc rc = kz_front_path(f, folder, path, sizeof path, err);
+
+	if (rc || gid == (gid_t)-1 || !(d = opendir(path)))
+		return rc;
+	while ((e = readdir(d)))
+		if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_gid != gid &&
+		    fchownat(dirfd(d), e->d_name, (uid_t)-1, gid, AT_SYMLINK_NOFOLLOW) != 0)
+			return kz_err_sys(err, KZ_E_OS, "cannot hand %s to the callers' group", e->d_name);
+	return KZ_OK;
+}
+
 enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_err *err)
 {
 	gid_t gid = kz_front_gid(&c->set);
@@ -158,7 +177,8 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 		if ((rc = kz_front_path(f, folders[i].name, path, sizeof path, err)) ||
 		    (rc = kz_dir_make(AT_FDCWD, path, folders[i].mode, gid, err)))
 			return rc;
-	if ((rc = kz_keys_make(f->state, gid, err)))
+	if ((rc = hand_over(f, "env", gid, err)) || (rc = hand_over(f, "audit", gid, err)) ||
+	    (rc = kz_keys_make(f->state, gid, err)))
 		return rc;
 	if (c->set.kz_deployment_id[0])
 		return KZ_OK;

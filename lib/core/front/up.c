@@ -38,18 +38,37 @@ static enum kz_rc probe(const struct kz_front *f, const struct kz_conf *c, struc
 	return KZ_OK;
 }
 
-/* A service that will not be started again says why in its last lines; the status maps back to a code. */
+/* The end of a service's log: "TIME PROGRAM: REASON: text". Its reason becomes ours. */
+static enum kz_rc tell_death(const struct kz_front *f, const char *name, int status, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
+	char path[KZ_FRONT_PATH], code[40] = "";
+	const char *line = "", *colon;
+	enum kz_rc rc = status > 0 && status < 125 ? kz_rc_of_status(status) : KZ_E_UNAVAILABLE;
+	enum kz_reason why;
+
+	if (!kz_str_format(path, sizeof path, NULL, "%s/log/%s/current", f->state, name) &&
+	    !kz_file_read(AT_FDCWD, path, &b, NULL) && b.len > 1) {
+		b.data[b.len - 1] = 0;
+		line = strrchr(b.data, '\n') ? strrchr(b.data, '\n') + 1 : b.data;
+		line = strstr(line, "  ") ? strstr(line, "  ") + 2 : line;
+	}
+	kz_err_set(err, rc, "%s ended with %d and stays down: %s (see: kz logs %s)", name, status, line, name);
+	colon = strstr(line, ": ");
+	if (colon && sscanf(colon + 2, "%39[a-z_]", code) == 1 && kz_reason_find(code, &why))
+		return kz_err_reason(err, kz_reason_code(why));
+	return rc;
+}
+
+/* A service that will not be started again ends the wait. */
 static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c, struct kz_err *err)
 {
 	static const char *const names[] = { "valkey", "kz-controller" };
 	struct kz_service s;
 
-	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++) {
-		if (kz_front_service(f, names[i], &s, NULL) || s.is_up || s.wants_up)
-			continue;
-		return kz_err_set(err, s.exit_code > 0 && s.exit_code < 125 ? kz_rc_of_status(s.exit_code) : KZ_E_UNAVAILABLE,
-				  "%s ended with %d and stays down; see: kz logs %s", names[i], s.exit_code, names[i]);
-	}
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++)
+		if (!kz_front_service(f, names[i], &s, NULL) && !s.is_up && !s.wants_up)
+			return tell_death(f, names[i], s.exit_code, err);
 	return KZ_OK;
 }
 
@@ -91,12 +110,22 @@ static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, i
 static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struct kz_conf *c, size_t *changed,
 			  struct kz_err *err)
 {
+	char env[KZ_FRONT_PATH];
 	enum kz_rc rc;
 
-	if ((rc = kz_front_mark(f, err)) || (rc = kz_conf_load(c, f->state, err)) || 
-	    (rc = kz_front_store(c, o->sets, o->set_count, changed, err)) || (rc = kz_front_tree(f, c, err)))
+	if ((rc = kz_front_mark(f, err)) || (rc = kz_front_path(f, "env", env, sizeof env, err)) ||
+	    (rc = kz_dir_make(AT_FDCWD, env, 0750, (gid_t)-1, err)))
 		return rc;
-	return kz_conf_load(c, f->state, err);
+	rc = kz_conf_load(c, f->state, err);
+	/* a stored setting that makes no sense may be put right by this very call */
+	for (size_t i = 0; rc == KZ_E_CONFIG && i < o->set_count; i++)
+		if (!kz_front_store_one(f, o->sets[i], NULL))
+			rc = kz_conf_load(c, f->state, err);
+	/* the folders have their group before files are put there; KZ_GROUP itself may be among the changes */
+	if (rc || (rc = kz_front_check(c, o->sets, o->set_count, err)) || (rc = kz_front_tree(f, c, err)) ||
+	    (rc = kz_front_store(c, o->sets, o->set_count, changed, err)) || (rc = kz_conf_load(c, f->state, err)))
+		return rc;
+	return kz_front_tree(f, c, err);
 }
 
 /* What a killed stack left would work against the new one. */
@@ -165,11 +194,10 @@ enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct k
 		kz_front_say(f, "starting the services in %s", f->state);
 		if ((rc = kz_front_scan_start(f, &c, &svscan, &pidfd, err)))
 			return rc;
-	} else if ((rc = kz_front_apply(f, changed, err))) {
+	} else if ((rc = kz_front_apply(f, changed, err)) || (rc = kz_front_control(f, "kz-controller", "-u", err))) {
+		/* -u: one that had stayed down may find its fault mended */
 		return rc;
 	}
-	if ((rc = kz_front_control(f, "kz-controller", "-u", err)))
-		return rc;
 	kz_front_say(f, was_running ? "running; waiting for admission" : "waiting for the first workers");
 	rc = wait_open(f, &c, -1, err);
 	if (!o->foreground)
