@@ -1,0 +1,85 @@
+/* Filters with libseccomp, exported as BPF so that a child installs them without it. */
+#include "port/filter.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+
+static void ctx_release(scmp_filter_ctx *ctx)
+{
+	if (*ctx)
+		seccomp_release(*ctx);
+}
+
+static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
+{
+	int nr = r->name ? seccomp_syscall_resolve_name(r->name) : r->number;
+	uint32_t act = SCMP_ACT_ERRNO((uint32_t)r->deny_errno);
+	struct scmp_arg_cmp cmp = { .arg = r->arg, .datum_a = r->value };
+
+	/* below zero: libseccomp's number for a call that this architecture lacks */
+	if (nr < 0)
+		return 0;
+	switch (r->test) {
+	case KZ_FILTER_ALWAYS:
+		return seccomp_rule_add_exact_array(ctx, act, nr, 0, NULL);
+	case KZ_FILTER_MASK:
+		cmp.op = SCMP_CMP_MASKED_EQ;
+		cmp.datum_b = r->value;
+		break;
+	case KZ_FILTER_EQ:
+		cmp.op = SCMP_CMP_EQ;
+		break;
+	case KZ_FILTER_OVER:
+		cmp.op = SCMP_CMP_GT;
+		break;
+	}
+	return seccomp_rule_add_exact_array(ctx, act, nr, 1, &cmp);
+}
+
+enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program, size_t *count,
+			   struct kz_err *err)
+{
+	kz_auto(ctx_release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	kz_auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
+	kz_auto_free void *p = NULL;
+	off_t size;
+
+	if (!ctx || fd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make a filter");
+	/* a binary tree instead of a list: the common calls are near the start either way */
+	if (seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0 ||
+	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)
+		return kz_err_set(err, KZ_E_SOFTWARE, "cannot set up a filter");
+	for (size_t i = 0; i < n; i++) {
+		int rc = add_rule(ctx, &rules[i]);
+
+		if (rc < 0 && rc != -EEXIST)
+			return kz_err_set(err, KZ_E_SOFTWARE, "cannot add filter rule %zu (%s)", i,
+					  rules[i].name ? rules[i].name : "number");
+	}
+	if (seccomp_export_bpf(ctx, fd) < 0 || (size = lseek(fd, 0, SEEK_END)) <= 0 ||
+	    size % (off_t)sizeof(struct sock_filter))
+		return kz_err_set(err, KZ_E_SOFTWARE, "cannot write a filter");
+	p = malloc((size_t)size);
+	if (!p || pread(fd, p, (size_t)size, 0) != size)
+		return kz_err_sys(err, KZ_E_OS, "cannot read a filter");
+	*count = (size_t)size / sizeof(struct sock_filter);
+	*program = kz_take(p);
+	return KZ_OK;
+}
+
+int kz_filter_install(const void *program, size_t count)
+{
+	struct sock_fprog prog = { .len = (unsigned short)count };
+
+	prog.filter = (struct sock_filter *)(uintptr_t)program;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
+}
