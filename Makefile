@@ -49,8 +49,8 @@ PORT_FILES = $(patsubst %.c,$(B)/%.o,$(wildcard lib/$1.c lib/$1_*.c))
 DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
 
-# A program with many verbs keeps them in bin/PROGRAM/*.c.
-BIN_OBJ = $(patsubst %.c,$(B)/%.o,bin/$1.c $(wildcard bin/$1/*.c))
+# A program with many verbs keeps them in bin/PROGRAM-verbs/*.c.
+BIN_OBJ = $(patsubst %.c,$(B)/%.o,bin/$1.c $(wildcard bin/$1-verbs/*.c))
 
 define PROGRAM_RULE
 $(B)/bin/$1: $(call BIN_OBJ,$1) $(call DEP_FILES,$1) bin/$1.deps

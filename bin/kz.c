@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "kz/verbs.h"
+#include "kz-verbs/verbs.h"
 
 static int run_help(struct kz_cli *cli, int argc, char **argv);
 

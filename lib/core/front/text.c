@@ -70,7 +70,8 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 	else
 		rc = kz_buf_printf(b, err, "admission  CLOSED: %s\n", kz_json_str(admission, "reason", "unknown"));
 	if (!rc && kz_json_get(status, "workers") && !(rc = add_workers(status, b, err)))
-		rc = kz_buf_printf(b, err, "queue      %lld waiting\n", (long long)kz_json_num(status, "queue", 0));
+		rc = kz_buf_printf(b, err, "queue      %lld waiting of at most %lld\n", (long long)kz_json_num(status, "waiting", 0),
+				   (long long)kz_json_num(status, "queue_max", 0));
 	if (rc || (rc = add_trouble(status, b, err)) || (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
 	    (rc = add_services(kz_json_get(status, "services"), b, err)))
 		return rc;

@@ -2,8 +2,8 @@
  * The verbs of kz, one file each.  Each parses its options, makes one call into
  * core/front, prints, and returns an exit status.
  */
-#ifndef KZ_BIN_KZ_VERBS_H
-#define KZ_BIN_KZ_VERBS_H
+#ifndef KZ_BIN_KZ_VERBS_VERBS_H
+#define KZ_BIN_KZ_VERBS_VERBS_H
 
 #include "cli/main.h"
 #include "core/front/front.h"
