@@ -20,17 +20,10 @@ static enum kz_rc fail(sqlite3 *db, int code, const char *what, struct kz_err *e
 
 	switch (code & 0xff) {
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		rc = KZ_E_TEMPFAIL;
-		break;
-	case SQLITE_CONSTRAINT:
-		rc = KZ_E_DATA;
-		break;
-	case SQLITE_NOMEM:
-		rc = KZ_E_OS;
-		break;
-	default:
-		break;
+	case SQLITE_LOCKED: rc = KZ_E_TEMPFAIL; break;
+	case SQLITE_CONSTRAINT: rc = KZ_E_DATA; break;
+	case SQLITE_NOMEM: rc = KZ_E_OS; break;
+	default: break;
 	}
 	return kz_err_set(err, rc, "%s: %s", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
 }

@@ -64,8 +64,13 @@ static struct kz_audit *opened(const struct place *p)
 
 static struct kz_transition step(int64_t seq, const char *from, const char *event, const char *to)
 {
-	struct kz_transition t = { .store = HEX32, .seq = seq, .at_ms = 1000 + seq, .machine = "worker",
-				   .subject = "kz-1", .worker = "kz-1", .cause = "" };
+	struct kz_transition t = { .store = HEX32,
+				   .seq = seq,
+				   .at_ms = 1000 + seq,
+				   .machine = "worker",
+				   .subject = "kz-1",
+				   .worker = "kz-1",
+				   .cause = "" };
 
 	kz_str_copy(t.from, sizeof(t.from), from, NULL);
 	kz_str_copy(t.event, sizeof(t.event), event, NULL);
@@ -166,7 +171,8 @@ static void test_pool10_impossible_transition(void **state)
 		for (int e = 0; e < m->event_count; e++)
 			for (int to = 0; to < m->state_count; to++) {
 				const struct kz_sm_cell *c = &m->cells[s * m->event_count + e];
-				struct kz_transition t = step(seq + 1, m->states[s], m->events[e], m->states[to]);
+				struct kz_transition t =
+					step(seq + 1, m->states[s], m->events[e], m->states[to]);
 				struct kz_err err = KZ_ERR_INIT;
 				enum kz_rc rc = kz_audit_transitions(a, &t, 1, &err);
 
@@ -190,14 +196,18 @@ static void test_aud8_append_only(void **state)
 
 	put_steps(a, 1, 3);
 	kz_audit_close(a);
-	assert_int_equal(sql_rc(p, "UPDATE transition SET to_state = 'warm' WHERE id = 2"), KZ_E_DATA);
+	assert_int_equal(sql_rc(p, "UPDATE transition SET to_state = 'warm' WHERE id = 2"),
+			 KZ_E_DATA);
 	assert_int_equal(sql_rc(p, "UPDATE entry SET at_ms = 1"), KZ_E_DATA);
 	assert_int_equal(sql_rc(p, "DELETE FROM transition WHERE id = 3"), KZ_E_DATA);
 	assert_int_equal(sql_rc(p, "DELETE FROM entry WHERE id = 3"), KZ_E_DATA);
-	assert_int_equal(sql_rc(p, "INSERT OR REPLACE INTO transition SELECT * FROM transition WHERE id = 2"),
-			 KZ_E_DATA);
-	assert_int_equal(sql_rc(p, "INSERT INTO entry SELECT 1, at_ms, kind, hash FROM entry WHERE id = 3"),
-			 KZ_E_DATA);
+	assert_int_equal(
+		sql_rc(p,
+		       "INSERT OR REPLACE INTO transition SELECT * FROM transition WHERE id = 2"),
+		KZ_E_DATA);
+	assert_int_equal(
+		sql_rc(p, "INSERT INTO entry SELECT 1, at_ms, kind, hash FROM entry WHERE id = 3"),
+		KZ_E_DATA);
 	assert_int_equal(sql_rc(p, "DELETE FROM machine_edge"), KZ_E_DATA);
 	assert_int_equal(sql_rc(p, "DELETE FROM reason WHERE code = 'internal'"), KZ_E_DATA);
 	expect_ok(p, 3);
@@ -208,15 +218,26 @@ static void test_aud8_no_free_text(void **state)
 {
 	const struct place *p = *state;
 	struct kz_audit *a = opened(p);
-	struct kz_audit_dispatch good = { .run = HEX32, .lease = HEX32, .worker = "kz-1", .actor = HEX32,
-					  .conversation = HEX32, .code_sha256 = HEX64, .image = "sha256:" HEX64,
-					  .language = "python", .fence = 1, .wall_ms = 1, .memory_bytes = 1,
+	struct kz_audit_dispatch good = { .run = HEX32,
+					  .lease = HEX32,
+					  .worker = "kz-1",
+					  .actor = HEX32,
+					  .conversation = HEX32,
+					  .code_sha256 = HEX64,
+					  .image = "sha256:" HEX64,
+					  .language = "python",
+					  .fence = 1,
+					  .wall_ms = 1,
+					  .memory_bytes = 1,
 					  .output_bytes = 1 };
-	const char **fields[] = { &good.run, &good.lease, &good.worker, &good.actor, &good.conversation,
-				  &good.code_sha256, &good.image, &good.language };
-	static const char *const bad[] = { "CANARY secret", "canary/file", "", "x\ny",
-					   "CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARY"
-					   "CANARYCANARYCANARYCANARYCANARYCANARYCANARY" };
+	const char **fields[] = { &good.run,   &good.lease,        &good.worker,
+				  &good.actor, &good.conversation, &good.code_sha256,
+				  &good.image, &good.language };
+	static const char *const bad[] = {
+		"CANARY secret", "canary/file", "", "x\ny",
+		"CANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARYCANARY"
+		"CANARYCANARYCANARYCANARYCANARYCANARYCANARY"
+	};
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_buf file = KZ_BUF_INIT(1 << 24);
 
@@ -234,10 +255,13 @@ static void test_aud8_no_free_text(void **state)
 			*fields[i] = keep;
 		}
 	assert_int_equal(kz_audit_denial(a, "", HEX32, HEX32, "CANARY", &err), KZ_E_SOFTWARE);
-	assert_int_equal(kz_audit_denial(a, "CANARY", HEX32, HEX32, "queue_full", &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_denial(a, "CANARY", HEX32, HEX32, "queue_full", &err),
+			 KZ_E_SOFTWARE);
 	assert_int_equal(kz_audit_denial(a, "", HEX32, "", "queue_full", &err), KZ_OK);
-	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "CANARY", "prepared", &err), KZ_E_SOFTWARE);
-	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "prepare", "prepared", &err), KZ_OK);
+	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "CANARY", "prepared", &err),
+			 KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_run_step(a, HEX32, "admitted", "prepare", "prepared", &err),
+			 KZ_OK);
 	assert_int_equal(kz_audit_dispatch(a, &good, &err), KZ_OK);
 	assert_int_equal(kz_audit_dispatch(a, &good, &err), KZ_E_SOFTWARE); /* one dispatch a run */
 	kz_audit_close(a);
@@ -268,16 +292,20 @@ static void test_aud4_record_and_evidence(void **state)
 	const struct place *p = *state;
 	struct kz_audit *a = opened(p);
 	struct kz_json *record = parsed(
-		"{\"v\":1,\"type\":\"record\",\"run\":\"" HEX32 "\",\"outcome\":\"failed\",\"cause\":\"exit\","
+		"{\"v\":1,\"type\":\"record\",\"run\":\"" HEX32
+		"\",\"outcome\":\"failed\",\"cause\":\"exit\","
 		"\"exit\":3,\"signal\":null,\"reason\":null,\"wall_ms\":12,\"cpu_ms\":5,\"peak_bytes\":4096,"
 		"\"limits_hit\":[\"output\",\"disk\",\"later\"],\"stdout\":{\"seen_bytes\":9,\"kept_bytes\":4,"
-		"\"dropped_bytes\":5,\"sha256\":\"" HEX64 "\"},\"stderr\":{\"seen_bytes\":0,\"kept_bytes\":0,"
-		"\"dropped_bytes\":0,\"sha256\":\"" HEX64 "\"},\"killed_count\":2,\"snapshot\":null,"
+		"\"dropped_bytes\":5,\"sha256\":\"" HEX64
+		"\"},\"stderr\":{\"seen_bytes\":0,\"kept_bytes\":0,"
+		"\"dropped_bytes\":0,\"sha256\":\"" HEX64
+		"\"},\"killed_count\":2,\"snapshot\":null,"
 		"\"egress\":null,\"outputs\":[{\"name\":\"CANARY.csv\",\"bytes\":7,\"sha256\":\"" HEX64
 		"\",\"media_type\":\"text/csv\"}],\"not_run\":false}");
-	struct kz_json *evidence = parsed("{\"v\":1,\"type\":\"evidence\",\"clean\":false,\"worker\":\"kz-1\","
-					  "\"lease\":\"" OTHER32 "\",\"surfaces\":{\"sysv_shm\":{\"now\":1,"
-					  "\"baseline\":0},\"tmp\":{\"now\":0,\"baseline\":0,\"text\":\"CANARY\"}}}");
+	struct kz_json *evidence =
+		parsed("{\"v\":1,\"type\":\"evidence\",\"clean\":false,\"worker\":\"kz-1\","
+		       "\"lease\":\"" OTHER32 "\",\"surfaces\":{\"sysv_shm\":{\"now\":1,"
+		       "\"baseline\":0},\"tmp\":{\"now\":0,\"baseline\":0,\"text\":\"CANARY\"}}}");
 	struct kz_audit_filter by_run = { .run = HEX32 }, by_kind = { .kind = "evidence" };
 	struct kz_json *rows = kz_json_array(), *row;
 	struct kz_err err = KZ_ERR_INIT;
@@ -295,12 +323,16 @@ static void test_aud4_record_and_evidence(void **state)
 	assert_true(kz_json_flag(row, "limit_disk", false));
 	assert_true(kz_json_flag(row, "limit_other", false));
 	assert_false(kz_json_flag(row, "limit_memory", true));
-	assert_int_equal(kz_json_num(kz_json_at(kz_json_get(row, "record_output"), 0), "bytes", -1), 7);
+	assert_int_equal(kz_json_num(kz_json_at(kz_json_get(row, "record_output"), 0), "bytes", -1),
+			 7);
 	assert_int_equal(kz_json_write(rows, &text, &err), KZ_OK);
 	assert_null(strstr(kz_buf_str(&text), "CANARY"));
-	assert_non_null(strstr(kz_buf_str(&text), "{\"surface\":\"sysv_shm\",\"present\":true,\"now\":1,\"baseline\":0"));
+	assert_non_null(
+		strstr(kz_buf_str(&text),
+		       "{\"surface\":\"sysv_shm\",\"present\":true,\"now\":1,\"baseline\":0"));
 	/* A surface that was not read has a row that says so. */
-	assert_non_null(strstr(kz_buf_str(&text), "{\"surface\":\"keys\",\"present\":false,\"now\":null"));
+	assert_non_null(
+		strstr(kz_buf_str(&text), "{\"surface\":\"keys\",\"present\":false,\"now\":null"));
 	expect_ok(p, 2);
 	kz_buf_release(&text);
 	kz_json_free(rows);
@@ -312,11 +344,13 @@ static void test_aud9_again_and_conflict(void **state)
 {
 	const struct place *p = *state;
 	struct kz_audit *a = opened(p);
-	struct kz_transition t[2] = { step(1, "absent", "create", "creating"), step(2, "creating", "ready", "warm") };
+	struct kz_transition t[2] = { step(1, "absent", "create", "creating"),
+				      step(2, "creating", "ready", "warm") };
 	struct kz_err err = KZ_ERR_INIT;
 
 	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_OK);
-	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_OK); /* the acknowledgement was lost */
+	assert_int_equal(kz_audit_transitions(a, t, 2, &err),
+			 KZ_OK); /* the acknowledgement was lost */
 	kz_str_copy(t[1].subject, sizeof(t[1].subject), "kz-2", NULL);
 	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_E_SOFTWARE);
 	assert_string_equal(err.reason, "audit_conflict");
@@ -424,7 +458,8 @@ static void test_aud9_head_lags(void **state)
 	snprintf(head, sizeof(head), "%s/head", p->dir);
 	assert_int_equal(kz_file_read(AT_FDCWD, head, &old, NULL), KZ_OK);
 	put_steps(a, 3, 4);
-	assert_int_equal(kz_file_replace(AT_FDCWD, head, old.data, old.len, 0660, (gid_t)-1, NULL), KZ_OK);
+	assert_int_equal(kz_file_replace(AT_FDCWD, head, old.data, old.len, 0660, (gid_t)-1, NULL),
+			 KZ_OK);
 	expect_ok(p, 4);
 	j = report(p);
 	assert_int_equal(kz_json_num(j, "head_lag", -1), 2);

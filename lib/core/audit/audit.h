@@ -26,22 +26,28 @@ KZ_AUTO(kz_auto_audit_, struct kz_audit *, kz_audit_close)
 #define kz_auto_audit kz_auto(kz_auto_audit_)
 
 /* Append transitions as Valkey numbered them; ones that are already there are skipped (same content) or refused (audit_conflict). One transaction. */
-enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count, struct kz_err *err);
+enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
+				struct kz_err *err);
 
 /* A dispatch: written before code starts [AUD-1]. Digests are hex of SHA-256. */
 struct kz_audit_dispatch {
-	const char *run, *lease, *worker, *actor, *conversation; /* ids; actor and conversation hashed */
+	const char *run, *lease, *worker, *actor,
+		*conversation; /* ids; actor and conversation hashed */
 	const char *code_sha256, *image, *language;
 	int64_t fence, wall_ms, memory_bytes, output_bytes;
 };
-enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d, struct kz_err *err);
+enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d,
+			     struct kz_err *err);
 /* The end of a run: the numbers and codes of its terminal record (names of outputs are left out, digests kept). */
 enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, struct kz_err *err);
 /* A refusal or fault before dispatch: reason code only. run may be "". */
-enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor, const char *conversation, const char *reason, struct kz_err *err);
+enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
+			   const char *conversation, const char *reason, struct kz_err *err);
 /* Reset evidence: the verdict, and count and baseline of each surface [RESET-13]. */
-enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence, struct kz_err *err);
+enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence,
+			     struct kz_err *err);
 /* A run's own state machine step. */
-enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from, const char *event, const char *to, struct kz_err *err);
+enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from,
+			     const char *event, const char *to, struct kz_err *err);
 
 #endif

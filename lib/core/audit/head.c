@@ -27,7 +27,8 @@ static bool head_parse(char *text, struct kz_audit_head *out)
 	const char *number = text + strlen(HEAD_PREFIX);
 	const char *hash = number + 20;
 
-	if (!kz_str_has_prefix(text, HEAD_PREFIX) || text[HEAD_LEN - 1] != '\n' || number[19] != ' ')
+	if (!kz_str_has_prefix(text, HEAD_PREFIX) || text[HEAD_LEN - 1] != '\n' ||
+	    number[19] != ' ')
 		return false;
 	text[HEAD_LEN - 1] = '\0';
 	text[strlen(HEAD_PREFIX) + 19] = '\0';

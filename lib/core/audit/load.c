@@ -49,8 +49,8 @@ static void take_value(struct kz_stmt *s, int i, struct kz_audit_value *v)
 		return;
 	}
 	/* A zero byte inside can only come from an edit; make it one that the hash shows. */
-	kz_audit_value_text(v, strlen(kz_stmt_text(s, i)) == kz_stmt_text_len(s, i) ? kz_stmt_text(s, i)
-										    : " ");
+	kz_audit_value_text(
+		v, strlen(kz_stmt_text(s, i)) == kz_stmt_text_len(s, i) ? kz_stmt_text(s, i) : " ");
 }
 
 static enum kz_rc select_stmt(struct kz_audit_cursor *c, enum kz_audit_kind kind, bool is_child,
@@ -69,7 +69,8 @@ static enum kz_rc select_stmt(struct kz_audit_cursor *c, enum kz_audit_kind kind
 	return rc;
 }
 
-static enum kz_rc load_children(struct kz_audit_cursor *c, struct kz_audit_row *r, struct kz_err *err)
+static enum kz_rc load_children(struct kz_audit_cursor *c, struct kz_audit_row *r,
+				struct kz_err *err)
 {
 	size_t width = kz_audit_table(r->kind)->child->count;
 	struct kz_audit_value *v;
@@ -113,7 +114,8 @@ static enum kz_rc load_parts(struct kz_audit_cursor *c, struct kz_audit_row *r, 
 	return rc;
 }
 
-enum kz_rc kz_audit_cursor_next(struct kz_audit_cursor *c, struct kz_audit_row **out, struct kz_err *err)
+enum kz_rc kz_audit_cursor_next(struct kz_audit_cursor *c, struct kz_audit_row **out,
+				struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = NULL;
 	bool row = false;

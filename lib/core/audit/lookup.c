@@ -9,11 +9,11 @@
 #include "rule/result.h"
 
 const char *const kz_audit_lookups[] = { "kind",     "reason",  "machine_edge", "machine_refusal",
-					 "language", "outcome", "end_cause",	"surface",
+					 "language", "outcome", "end_cause",    "surface",
 					 NULL };
 
-static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count, struct kz_buf *b,
-			    struct kz_err *err)
+static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count,
+			    struct kz_buf *b, struct kz_err *err)
 {
 	enum kz_rc rc = kz_buf_printf(
 		b, err,
@@ -22,8 +22,8 @@ static enum kz_rc put_codes(const char *table, const char *(*code)(int), int cou
 
 	for (int i = 0; rc == KZ_OK && i < count; i++)
 		if (*code(i))
-			rc = kz_buf_printf(b, err, "INSERT OR IGNORE INTO %s VALUES ('%s');\n", table,
-					   code(i));
+			rc = kz_buf_printf(b, err, "INSERT OR IGNORE INTO %s VALUES ('%s');\n",
+					   table, code(i));
 	return rc;
 }
 

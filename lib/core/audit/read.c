@@ -31,8 +31,11 @@ static bool passes(const void *arg, const struct kz_audit_row *r)
 {
 	const struct kz_audit_filter *f = arg;
 	const char *const want[][2] = {
-		{ "run", f->run },     { "worker", f->worker },		    { "lease", f->lease },
-		{ "actor", f->actor }, { "conversation", f->conversation },
+		{ "run", f->run },
+		{ "worker", f->worker },
+		{ "lease", f->lease },
+		{ "actor", f->actor },
+		{ "conversation", f->conversation },
 	};
 
 	if (f->kind && strcmp(kz_audit_table(r->kind)->name, f->kind) != 0)
@@ -79,8 +82,8 @@ static enum kz_rc walk_view(const struct kz_audit_view *v, struct walk *w, struc
 	return rc == KZ_OK && v->db ? walk_db(v->db, w, err) : rc;
 }
 
-enum kz_rc kz_audit_each(const char *path, const struct kz_audit_filter *f, kz_audit_sink sink, void *arg,
-			 struct kz_err *err)
+enum kz_rc kz_audit_each(const char *path, const struct kz_audit_filter *f, kz_audit_sink sink,
+			 void *arg, struct kz_err *err)
 {
 	kz_auto_audit_view struct kz_audit_view v = { .dir = -1, .lock = -1 };
 	struct walk count = { .want = passes, .want_arg = f };
@@ -128,12 +131,14 @@ static enum kz_rc note_lease(void *arg, struct kz_json *j, struct kz_err *err)
 	return rc;
 }
 
-enum kz_rc kz_audit_show(const char *path, const char *run, kz_audit_sink sink, void *arg, int64_t *count,
-			 struct kz_err *err)
+enum kz_rc kz_audit_show(const char *path, const char *run, kz_audit_sink sink, void *arg,
+			 int64_t *count, struct kz_err *err)
 {
 	kz_auto_audit_view struct kz_audit_view v = { .dir = -1, .lock = -1 };
 	struct about about = { .run = run, .lease = "" };
-	struct walk find = { .want = is_dispatch, .want_arg = &about, .sink = note_lease, .sink_arg = &about };
+	struct walk find = {
+		.want = is_dispatch, .want_arg = &about, .sink = note_lease, .sink_arg = &about
+	};
 	struct walk w = { .want = is_about, .want_arg = &about, .sink = sink, .sink_arg = arg };
 	enum kz_rc rc = kz_audit_view_open(&v, path, err);
 

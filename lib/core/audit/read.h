@@ -23,8 +23,10 @@ struct kz_audit_filter {
 typedef enum kz_rc (*kz_audit_sink)(void *arg, struct kz_json *j, struct kz_err *err);
 
 /* in: path of audit.db. err: audit_unavailable, usage (no such kind), and the sink's */
-enum kz_rc kz_audit_each(const char *path, const struct kz_audit_filter *f, kz_audit_sink sink, void *arg, struct kz_err *err);
+enum kz_rc kz_audit_each(const char *path, const struct kz_audit_filter *f, kz_audit_sink sink,
+			 void *arg, struct kz_err *err);
 /* Everything about one run: its rows, and transitions and evidence of its lease. out: how many rows were given */
-enum kz_rc kz_audit_show(const char *path, const char *run, kz_audit_sink sink, void *arg, int64_t *count, struct kz_err *err);
+enum kz_rc kz_audit_show(const char *path, const char *run, kz_audit_sink sink, void *arg,
+			 int64_t *count, struct kz_err *err);
 
 #endif

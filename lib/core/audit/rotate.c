@@ -30,7 +30,8 @@ static enum kz_rc query(struct kz_audit *a, const char *sql, int64_t *out, struc
 	return kz_db_int(a->db, sql, 0, out, err);
 }
 
-static enum kz_rc is_due(struct kz_audit *a, const struct kz_audit_keep *keep, bool *due, struct kz_err *err)
+static enum kz_rc is_due(struct kz_audit *a, const struct kz_audit_keep *keep, bool *due,
+			 struct kz_err *err)
 {
 	int64_t pages = 0, free_pages = 0, page = 0, oldest = 0, rows = 0;
 	enum kz_rc rc = query(a, "SELECT count(*) FROM (SELECT 1 FROM entry LIMIT 2)", &rows, err);
@@ -49,7 +50,8 @@ static enum kz_rc is_due(struct kz_audit *a, const struct kz_audit_keep *keep, b
 	return rc;
 }
 
-static enum kz_rc copy_table(struct kz_db *db, const char *name, const char *how, struct kz_err *err)
+static enum kz_rc copy_table(struct kz_db *db, const char *name, const char *how,
+			     struct kz_err *err)
 {
 	char sql[160];
 
@@ -99,7 +101,8 @@ static enum kz_rc write_copy(struct kz_audit *a, struct kz_err *err)
 }
 
 /* Only root may give files away; another owner's group is set where it is allowed. */
-static enum kz_rc seal_copy(struct kz_audit *a, const char *name, char sha[KZ_SHA256_HEX], struct kz_err *err)
+static enum kz_rc seal_copy(struct kz_audit *a, const char *name, char sha[KZ_SHA256_HEX],
+			    struct kz_err *err)
 {
 	kz_auto_close int fd = openat(a->dir, TMP_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	kz_auto_close int closed = openat(a->dir, "closed", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -132,14 +135,15 @@ static enum kz_rc delete_rows(struct kz_audit *a, int64_t last, struct kz_err *e
 		const struct kz_audit_table *t = kz_audit_table((enum kz_audit_kind)k);
 
 		if (t->child)
-			rc = kz_buf_printf(&b, err, "DELETE FROM %s WHERE id <= %lld;\n", t->child->name,
-					   (long long)last);
+			rc = kz_buf_printf(&b, err, "DELETE FROM %s WHERE id <= %lld;\n",
+					   t->child->name, (long long)last);
 		if (rc == KZ_OK)
 			rc = kz_buf_printf(&b, err, "DELETE FROM %s WHERE id <= %lld;\n", t->name,
 					   (long long)last);
 	}
 	if (rc == KZ_OK)
-		rc = kz_buf_printf(&b, err, "DELETE FROM entry WHERE id <= %lld;\n", (long long)last);
+		rc = kz_buf_printf(&b, err, "DELETE FROM entry WHERE id <= %lld;\n",
+				   (long long)last);
 	return rc == KZ_OK ? kz_db_exec(a->db, kz_buf_str(&b), err) : rc;
 }
 
@@ -148,11 +152,12 @@ static enum kz_rc last_seq(struct kz_audit *a, struct kz_audit_row *r, struct kz
 {
 	kz_auto_stmt struct kz_stmt *s = NULL;
 	bool row = false;
-	enum kz_rc rc = kz_stmt_new(&s, a->db,
-				    "SELECT store, seq FROM (SELECT id, store, seq FROM transition "
-				    "UNION ALL SELECT id, store, seq FROM segment WHERE store IS NOT NULL) "
-				    "ORDER BY id DESC LIMIT 1",
-				    err);
+	enum kz_rc rc =
+		kz_stmt_new(&s, a->db,
+			    "SELECT store, seq FROM (SELECT id, store, seq FROM transition "
+			    "UNION ALL SELECT id, store, seq FROM segment WHERE store IS NOT NULL) "
+			    "ORDER BY id DESC LIMIT 1",
+			    err);
 
 	if (rc == KZ_OK)
 		rc = kz_stmt_step(s, &row, err);
@@ -164,7 +169,8 @@ static enum kz_rc last_seq(struct kz_audit *a, struct kz_audit_row *r, struct kz
 }
 
 /* Under the write lock: copy, name the copy, then say so in the chain and let the rows go. */
-static enum kz_rc close_segment(struct kz_audit *a, struct kz_audit_rotated *out, struct kz_err *err)
+static enum kz_rc close_segment(struct kz_audit *a, struct kz_audit_rotated *out,
+				struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_SEGMENT);
 	char name[48], sha[KZ_SHA256_HEX];
@@ -217,8 +223,8 @@ static enum kz_rc close_if_due(struct kz_audit *a, const struct kz_audit_keep *k
 	return rc;
 }
 
-static enum kz_rc segment_facts(struct kz_audit *a, const char *name, int64_t *last, int64_t *newest,
-				struct kz_err *err)
+static enum kz_rc segment_facts(struct kz_audit *a, const char *name, int64_t *last,
+				int64_t *newest, struct kz_err *err)
 {
 	kz_auto_db struct kz_db *db = NULL;
 	char path[96];
@@ -276,8 +282,8 @@ static enum kz_rc remove_old(struct kz_audit *a, int64_t keep_days, struct kz_au
 	return rc;
 }
 
-static enum kz_rc rotate(struct kz_audit *a, const struct kz_audit_keep *keep, struct kz_audit_rotated *out,
-			 struct kz_err *err)
+static enum kz_rc rotate(struct kz_audit *a, const struct kz_audit_keep *keep,
+			 struct kz_audit_rotated *out, struct kz_err *err)
 {
 	struct stat st;
 	enum kz_rc rc;
@@ -290,8 +296,8 @@ static enum kz_rc rotate(struct kz_audit *a, const struct kz_audit_keep *keep, s
 	return rc == KZ_OK ? remove_old(a, keep->keep_days, out, err) : rc;
 }
 
-enum kz_rc kz_audit_rotate(const char *path, const struct kz_audit_keep *keep, struct kz_audit_rotated *out,
-			   struct kz_err *err)
+enum kz_rc kz_audit_rotate(const char *path, const struct kz_audit_keep *keep,
+			   struct kz_audit_rotated *out, struct kz_err *err)
 {
 	kz_auto_audit struct kz_audit *a = NULL;
 	kz_auto_close int lock = -1;

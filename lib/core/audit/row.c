@@ -63,7 +63,8 @@ const struct kz_audit_value *kz_audit_row_get(const struct kz_audit_row *r, cons
 	return i >= 0 ? &r->v[i] : NULL;
 }
 
-enum kz_rc kz_audit_row_child(struct kz_audit_row *r, struct kz_audit_value **out, struct kz_err *err)
+enum kz_rc kz_audit_row_child(struct kz_audit_row *r, struct kz_audit_value **out,
+			      struct kz_err *err)
 {
 	size_t width = kz_audit_table(r->kind)->child->count;
 	struct kz_audit_value *grown;
@@ -90,9 +91,7 @@ static void hash_value(struct kz_sha256 *h, const struct kz_audit_value *v)
 	char head[32];
 
 	switch (v->is) {
-	case KZ_AUDIT_V_NULL:
-		hash_text(h, "n\n");
-		return;
+	case KZ_AUDIT_V_NULL: hash_text(h, "n\n"); return;
 	case KZ_AUDIT_V_INT:
 		snprintf(head, sizeof(head), "i%lld\n", (long long)v->n);
 		hash_text(h, head);

@@ -49,7 +49,8 @@ void kz_audit_row_text(struct kz_audit_row *r, const char *col, const char *text
 /* Column by name, NULL when there is none. */
 const struct kz_audit_value *kz_audit_row_get(const struct kz_audit_row *r, const char *col);
 /* Add a child row of nulls. out: its values, borrowed until the next one. err: KZ_E_OS, KZ_E_DATA past the maximum */
-enum kz_rc kz_audit_row_child(struct kz_audit_row *r, struct kz_audit_value **out, struct kz_err *err);
+enum kz_rc kz_audit_row_child(struct kz_audit_row *r, struct kz_audit_value **out,
+			      struct kz_err *err);
 /* Set one value. */
 void kz_audit_value_int(struct kz_audit_value *v, int64_t n);
 void kz_audit_value_text(struct kz_audit_value *v, const char *text);

@@ -11,16 +11,14 @@ static enum kz_rc put_check(const struct kz_audit_col *c, struct kz_buf *b, stru
 	const char *n = c->name;
 
 	switch (c->type) {
-	case KZ_AUDIT_INT:
-		return kz_buf_printf(b, err, " CHECK (%s >= 0)", n);
-	case KZ_AUDIT_FLAG:
-		return kz_buf_printf(b, err, " CHECK (%s IN (0, 1))", n);
+	case KZ_AUDIT_INT: return kz_buf_printf(b, err, " CHECK (%s >= 0)", n);
+	case KZ_AUDIT_FLAG: return kz_buf_printf(b, err, " CHECK (%s IN (0, 1))", n);
 	case KZ_AUDIT_ID:
-		return kz_buf_printf(b, err,
-				     " CHECK (length(%s) = 32 AND %s NOT GLOB '*[^0-9a-f]*')", n, n);
+		return kz_buf_printf(
+			b, err, " CHECK (length(%s) = 32 AND %s NOT GLOB '*[^0-9a-f]*')", n, n);
 	case KZ_AUDIT_DIGEST:
-		return kz_buf_printf(b, err,
-				     " CHECK (length(%s) = 64 AND %s NOT GLOB '*[^0-9a-f]*')", n, n);
+		return kz_buf_printf(
+			b, err, " CHECK (length(%s) = 64 AND %s NOT GLOB '*[^0-9a-f]*')", n, n);
 	case KZ_AUDIT_IMAGE:
 		return kz_buf_printf(b, err,
 				     " CHECK (length(%s) = 71 AND %s GLOB 'sha256:*' AND "
@@ -40,8 +38,9 @@ static enum kz_rc put_check(const struct kz_audit_col *c, struct kz_buf *b, stru
 static enum kz_rc put_col(const struct kz_audit_col *c, struct kz_buf *b, struct kz_err *err)
 {
 	bool is_number = c->type == KZ_AUDIT_INT || c->type == KZ_AUDIT_FLAG;
-	enum kz_rc rc = kz_buf_printf(b, err, ",\n %s %s%s", c->name, is_number ? "INTEGER" : "TEXT",
-				      c->is_optional ? "" : " NOT NULL");
+	enum kz_rc rc =
+		kz_buf_printf(b, err, ",\n %s %s%s", c->name, is_number ? "INTEGER" : "TEXT",
+			      c->is_optional ? "" : " NOT NULL");
 
 	return rc == KZ_OK ? put_check(c, b, err) : rc;
 }
@@ -77,9 +76,10 @@ static enum kz_rc put_replace_trigger(const char *name, const char *same_key, co
 static enum kz_rc put_table(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
 			    struct kz_err *err)
 {
-	enum kz_rc rc = kz_buf_printf(b, err, "CREATE TABLE IF NOT EXISTS %s (\n id INTEGER %s", t->name,
-				      is_child ? "NOT NULL REFERENCES entry (id),\n n INTEGER NOT NULL"
-					       : "PRIMARY KEY REFERENCES entry (id)");
+	enum kz_rc rc =
+		kz_buf_printf(b, err, "CREATE TABLE IF NOT EXISTS %s (\n id INTEGER %s", t->name,
+			      is_child ? "NOT NULL REFERENCES entry (id),\n n INTEGER NOT NULL"
+				       : "PRIMARY KEY REFERENCES entry (id)");
 
 	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
 		rc = put_col(&t->cols[i], b, err);
@@ -92,7 +92,8 @@ static enum kz_rc put_table(const struct kz_audit_table *t, bool is_child, struc
 	if (rc == KZ_OK)
 		rc = put_triggers(t->name, MAY_GO, b, err);
 	if (rc == KZ_OK)
-		rc = put_replace_trigger(t->name, is_child ? "id = new.id AND n = new.n" : "id = new.id",
+		rc = put_replace_trigger(t->name,
+					 is_child ? "id = new.id AND n = new.n" : "id = new.id",
 					 t->key, b, err);
 	if (rc == KZ_OK && t->child)
 		rc = put_table(t->child, true, b, err);
@@ -156,7 +157,8 @@ static uint64_t mix_table(uint64_t h, const struct kz_audit_table *t)
 	h = mix(h, t->extra ? t->extra : "-");
 	h = mix(h, t->key ? t->key : "-");
 	for (size_t i = 0; i < t->count; i++) {
-		h = mix(h, t->cols[i].name) + (uint64_t)t->cols[i].type * 2 + t->cols[i].is_optional;
+		h = mix(h, t->cols[i].name) + (uint64_t)t->cols[i].type * 2 +
+		    t->cols[i].is_optional;
 		h = mix(h, t->cols[i].codes ? t->cols[i].codes : "-");
 	}
 	return t->child ? mix_table(h, t->child) : h;

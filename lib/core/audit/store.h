@@ -20,7 +20,7 @@
 
 struct kz_audit {
 	struct kz_db *db;
-	int dir;          /* STATE/audit */
+	int dir; /* STATE/audit */
 	char path[512];
 	struct kz_stmt *begin, *commit, *last, *hash_of, *entry, *known, *closed;
 	struct kz_stmt *insert[KZ_AUDIT_KINDS], *insert_child[KZ_AUDIT_KINDS];
@@ -34,8 +34,10 @@ struct kz_audit {
 /* Make or complete tables, triggers and lookup rows unless the file has this build's schema. */
 enum kz_rc kz_audit_schema(struct kz_db *db, struct kz_err *err);
 /* "INSERT INTO t (id, [n,] cols) VALUES (?,...)" / "SELECT cols FROM t WHERE id = ? [ORDER BY n]" */
-enum kz_rc kz_audit_sql_insert(const struct kz_audit_table *t, bool is_child, struct kz_buf *b, struct kz_err *err);
-enum kz_rc kz_audit_sql_select(const struct kz_audit_table *t, bool is_child, struct kz_buf *b, struct kz_err *err);
+enum kz_rc kz_audit_sql_insert(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
+			       struct kz_err *err);
+enum kz_rc kz_audit_sql_select(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
+			       struct kz_err *err);
 
 /* -- head.c -- */
 
@@ -70,9 +72,11 @@ enum kz_rc kz_audit_fail(struct kz_err *err);
 /* Reads rows of one file in order. */
 struct kz_audit_cursor;
 /* in: db borrowed; rows with id > after. */
-enum kz_rc kz_audit_cursor_new(struct kz_audit_cursor **out, struct kz_db *db, int64_t after, struct kz_err *err);
+enum kz_rc kz_audit_cursor_new(struct kz_audit_cursor **out, struct kz_db *db, int64_t after,
+			       struct kz_err *err);
 /* out: row (new), NULL at the end. A row whose parts are missing comes with null columns. */
-enum kz_rc kz_audit_cursor_next(struct kz_audit_cursor *c, struct kz_audit_row **out, struct kz_err *err);
+enum kz_rc kz_audit_cursor_next(struct kz_audit_cursor *c, struct kz_audit_row **out,
+				struct kz_err *err);
 void kz_audit_cursor_free(struct kz_audit_cursor *c);
 KZ_AUTO(kz_auto_cursor_, struct kz_audit_cursor *, kz_audit_cursor_free)
 #define kz_auto_cursor kz_auto(kz_auto_cursor_)

@@ -96,10 +96,8 @@ static const struct kz_audit_col evidence_cols[] = {
 };
 
 static const struct kz_audit_col run_step_cols[] = {
-	{ "run", KZ_AUDIT_ID, false, NULL },
-	{ "machine", KZ_AUDIT_CODE, false, NULL },
-	{ "from_state", KZ_AUDIT_CODE, false, NULL },
-	{ "event", KZ_AUDIT_CODE, false, NULL },
+	{ "run", KZ_AUDIT_ID, false, NULL },          { "machine", KZ_AUDIT_CODE, false, NULL },
+	{ "from_state", KZ_AUDIT_CODE, false, NULL }, { "event", KZ_AUDIT_CODE, false, NULL },
 	{ "to_state", KZ_AUDIT_CODE, false, NULL },
 };
 
@@ -134,7 +132,8 @@ static const struct kz_audit_table record_output = TABLE(record_output, NULL, NU
 static const struct kz_audit_table evidence_surface = TABLE(evidence_surface, NULL, NULL, NULL);
 
 static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
-	[KZ_AUDIT_TRANSITION] = TABLE(transition, "UNIQUE (store, seq), " STEP, "store = new.store AND seq = new.seq", NULL),
+	[KZ_AUDIT_TRANSITION] = TABLE(transition, "UNIQUE (store, seq), " STEP,
+				      "store = new.store AND seq = new.seq", NULL),
 	[KZ_AUDIT_DISPATCH] = TABLE(dispatch, "UNIQUE (run)", "run = new.run", NULL),
 	[KZ_AUDIT_RECORD] = TABLE(record, "UNIQUE (run)", "run = new.run", &record_output),
 	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, NULL),

@@ -27,10 +27,10 @@ struct check {
 	const struct kz_audit_view *view;
 	struct kz_json *problems;
 	int64_t problem_count, rows;
-	int64_t id;                /* last row passed */
-	char hash[KZ_SHA256_HEX];  /* its hash */
+	int64_t id;               /* last row passed */
+	char hash[KZ_SHA256_HEX]; /* its hash */
 	bool has_start;
-	int64_t start;             /* first row there is */
+	int64_t start; /* first row there is */
 	bool head_found;
 	struct known_file *files;
 	size_t file_count;
@@ -39,7 +39,8 @@ struct check {
 };
 
 /* in: id -1 leaves it out */
-static void problem(struct check *c, const char *code, int64_t id, int64_t expected, const char *text)
+static void problem(struct check *c, const char *code, int64_t id, int64_t expected,
+		    const char *text)
 {
 	struct kz_json *o;
 
@@ -74,7 +75,8 @@ static enum kz_rc add_file(struct check *c, const struct kz_audit_row *r, struct
 	struct known_file *f = NULL;
 
 	for (size_t i = 0; i < c->file_count; i++)
-		if (c->files[i].first == number(r, "first_id") && c->files[i].last == number(r, "last_id"))
+		if (c->files[i].first == number(r, "first_id") &&
+		    c->files[i].last == number(r, "last_id"))
 			f = &c->files[i];
 	if (!f) {
 		struct known_file *grown = realloc(c->files, (c->file_count + 1) * sizeof(*grown));
@@ -127,7 +129,8 @@ static enum kz_rc check_seq(struct check *c, const struct kz_audit_row *r, struc
 }
 
 /* The oldest row that is left continues a file that was removed by age: it names its end. */
-static enum kz_rc start_after_removal(struct check *c, const struct kz_audit_row *r, struct kz_err *err)
+static enum kz_rc start_after_removal(struct check *c, const struct kz_audit_row *r,
+				      struct kz_err *err)
 {
 	struct store_seq *s;
 
@@ -175,7 +178,8 @@ static enum kz_rc check_row(struct check *c, struct kz_audit_row *r, struct kz_e
 	check_number(c, r);
 	kz_audit_row_seal(r, c->hash);
 	if (strcmp(stored, r->hash) != 0)
-		problem(c, "row_changed", r->id, r->id, "this row, or the one before it, is not what was written");
+		problem(c, "row_changed", r->id, r->id,
+			"this row, or the one before it, is not what was written");
 	memcpy(c->hash, stored, sizeof(c->hash));
 	c->id = r->id;
 	c->rows++;
@@ -196,17 +200,20 @@ static enum kz_rc check_counts(struct check *c, struct kz_db *db, struct kz_err 
 		int64_t rows = 0, stray = 0;
 		char sql[256];
 
-		snprintf(sql, sizeof(sql),
-			 "SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM entry WHERE kind = '%s')",
-			 t->name, t->name);
+		snprintf(
+			sql, sizeof(sql),
+			"SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM entry WHERE kind = '%s')",
+			t->name, t->name);
 		rc = kz_db_int(db, sql, 0, &rows, err);
 		if (rc == KZ_OK && t->child) {
-			snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM %s)",
+			snprintf(sql, sizeof(sql),
+				 "SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM %s)",
 				 t->child->name, t->name);
 			rc = kz_db_int(db, sql, 0, &stray, err);
 		}
 		if (rows + stray > 0)
-			problem(c, "stray_rows", rows + stray, 0, "rows that the chain does not hold");
+			problem(c, "stray_rows", rows + stray, 0,
+				"rows that the chain does not hold");
 	}
 	return rc;
 }
@@ -283,11 +290,14 @@ static void check_head(struct check *c)
 
 	if (!h->is_present) {
 		if (c->rows)
-			problem(c, "head_missing", c->id, 0, "the head outside the store is gone or malformed");
+			problem(c, "head_missing", c->id, 0,
+				"the head outside the store is gone or malformed");
 	} else if (h->id > c->id) {
-		problem(c, "tail_cut", c->id, h->id, "the newest rows that were committed are gone");
+		problem(c, "tail_cut", c->id, h->id,
+			"the newest rows that were committed are gone");
 	} else if (h->id > 0 && !c->head_found) {
-		problem(c, "head_differs", h->id, h->id, "the row that the head names is another one");
+		problem(c, "head_differs", h->id, h->id,
+			"the row that the head names is another one");
 	}
 }
 
@@ -306,9 +316,10 @@ static enum kz_rc make_report(const struct check *c, struct kz_json **report, st
 	kz_json_set_str(o, "last_hash", c->hash);
 	kz_json_set_int(o, "segments", (int64_t)c->view->closed_count + (c->view->db != NULL));
 	/* Rows committed after the head was last written: a writer was killed in between. */
-	kz_json_set_int(o, "head_lag", c->view->head.is_present && c->id > c->view->head.id
-					       ? c->id - c->view->head.id
-					       : 0);
+	kz_json_set_int(o, "head_lag",
+			c->view->head.is_present && c->id > c->view->head.id
+				? c->id - c->view->head.id
+				: 0);
 	kz_json_set(o, "problems", kz_json_ref(c->problems));
 	kz_json_set_int(o, "more_problems",
 			c->problem_count > PROBLEMS_TOLD ? c->problem_count - PROBLEMS_TOLD : 0);

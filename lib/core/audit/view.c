@@ -82,11 +82,14 @@ static enum kz_rc open_main(struct kz_audit_view *v, const char *path, struct kz
 
 	v->first = INT64_MAX;
 	if (fstatat(v->dir, "audit.db", &st, 0) < 0)
-		return errno == ENOENT ? KZ_OK : kz_err_sys(err, KZ_E_IO, "cannot open the audit store");
+		return errno == ENOENT ? KZ_OK
+				       : kz_err_sys(err, KZ_E_IO, "cannot open the audit store");
 	rc = kz_db_open(&v->db, path, KZ_DB_READ, KZ_AUDIT_BUSY, err);
 	if (rc == KZ_OK)
 		rc = kz_db_exec(v->db, "BEGIN", err);
-	return rc == KZ_OK ? kz_db_int(v->db, "SELECT min(id) FROM entry", INT64_MAX, &v->first, err) : rc;
+	return rc == KZ_OK
+		       ? kz_db_int(v->db, "SELECT min(id) FROM entry", INT64_MAX, &v->first, err)
+		       : rc;
 }
 
 static enum kz_rc open_view(struct kz_audit_view *v, const char *path, struct kz_err *err)
@@ -152,7 +155,8 @@ enum kz_rc kz_audit_view_segment(const struct kz_audit_view *v, size_t i, struct
 	return kz_db_open(out, path, KZ_DB_READ, KZ_AUDIT_BUSY, err);
 }
 
-enum kz_rc kz_audit_file_sha256(int dir, const char *name, char out[KZ_SHA256_HEX], struct kz_err *err)
+enum kz_rc kz_audit_file_sha256(int dir, const char *name, char out[KZ_SHA256_HEX],
+				struct kz_err *err)
 {
 	kz_auto_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct kz_sha256 h;
@@ -160,7 +164,8 @@ enum kz_rc kz_audit_file_sha256(int dir, const char *name, char out[KZ_SHA256_HE
 	ssize_t n;
 
 	if (fd < 0)
-		return kz_err_sys(err, errno == ENOENT ? KZ_E_NOINPUT : KZ_E_IO, "cannot open a segment");
+		return kz_err_sys(err, errno == ENOENT ? KZ_E_NOINPUT : KZ_E_IO,
+				  "cannot open a segment");
 	kz_sha256_start(&h);
 	while ((n = read(fd, part, sizeof(part))) > 0)
 		kz_sha256_add(&h, part, (size_t)n);

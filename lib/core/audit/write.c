@@ -27,11 +27,13 @@ static bool same_value(struct kz_stmt *s, int i, const struct kz_audit_value *v)
 {
 	if (v->is == KZ_AUDIT_V_NULL || kz_stmt_is_null(s, i))
 		return v->is == KZ_AUDIT_V_NULL && kz_stmt_is_null(s, i);
-	return v->is == KZ_AUDIT_V_INT ? kz_stmt_int(s, i) == v->n : kz_str_eq(kz_stmt_text(s, i), v->text);
+	return v->is == KZ_AUDIT_V_INT ? kz_stmt_int(s, i) == v->n
+				       : kz_str_eq(kz_stmt_text(s, i), v->text);
 }
 
 /* Is this number of this store there already, with the same content? */
-static enum kz_rc known(struct kz_audit *a, const struct kz_audit_row *r, bool *yes, struct kz_err *err)
+static enum kz_rc known(struct kz_audit *a, const struct kz_audit_row *r, bool *yes,
+			struct kz_err *err)
 {
 	const struct kz_audit_table *t = kz_audit_table(r->kind);
 	enum kz_rc rc;
@@ -51,7 +53,8 @@ static enum kz_rc known(struct kz_audit *a, const struct kz_audit_row *r, bool *
 }
 
 /* The last number of a store that went into a closed file; what is at or below it is there. */
-static enum kz_rc closed_seq(struct kz_audit *a, const char *store, int64_t *seq, struct kz_err *err)
+static enum kz_rc closed_seq(struct kz_audit *a, const char *store, int64_t *seq,
+			     struct kz_err *err)
 {
 	bool row = false;
 	enum kz_rc rc;
@@ -64,7 +67,8 @@ static enum kz_rc closed_seq(struct kz_audit *a, const char *store, int64_t *seq
 	return rc;
 }
 
-static enum kz_rc append_transition(struct kz_audit *a, const struct kz_transition *t, struct kz_err *err)
+static enum kz_rc append_transition(struct kz_audit *a, const struct kz_transition *t,
+				    struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_TRANSITION);
 	bool is_known = false;
@@ -102,7 +106,8 @@ enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *
 	return rc == KZ_OK ? KZ_OK : kz_audit_fail(err);
 }
 
-enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d, struct kz_err *err)
+enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d,
+			     struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DISPATCH);
 
@@ -129,7 +134,8 @@ static void put_int(struct kz_audit_value *v, const struct kz_json *o, const cha
 		kz_audit_value_int(v, kz_json_num(o, key, 0));
 }
 
-static void put_col_int(struct kz_audit_row *r, const char *col, const struct kz_json *o, const char *key)
+static void put_col_int(struct kz_audit_row *r, const char *col, const struct kz_json *o,
+			const char *key)
 {
 	if (kz_json_is_int(kz_json_get(o, key)))
 		kz_audit_row_int(r, col, kz_json_num(o, key, 0));
@@ -138,7 +144,7 @@ static void put_col_int(struct kz_audit_row *r, const char *col, const struct kz
 static void put_limits(struct kz_audit_row *r, const struct kz_json *limits)
 {
 	static const char *const codes[] = { "output", "memory", "pids", "disk",
-					     "inodes", "wall",	 "cpu",	 "other" };
+					     "inodes", "wall",   "cpu",  "other" };
 	char col[24];
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -155,7 +161,8 @@ static void put_limits(struct kz_audit_row *r, const struct kz_json *limits)
 	}
 }
 
-static enum kz_rc put_outputs(struct kz_audit_row *r, const struct kz_json *outputs, struct kz_err *err)
+static enum kz_rc put_outputs(struct kz_audit_row *r, const struct kz_json *outputs,
+			      struct kz_err *err)
 {
 	struct kz_audit_value *v;
 
@@ -192,9 +199,10 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j)
 	put_col_int(r, "stderr_kept", errs, "kept_bytes");
 	kz_audit_row_text(r, "stderr_sha256", kz_json_str(errs, "sha256", NULL));
 	put_col_int(r, "killed_count", j, "killed_count");
-	kz_audit_row_int(r, "not_run", kz_json_is_bool(not_run)
-					       ? kz_json_flag(j, "not_run", false)
-					       : kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
+	kz_audit_row_int(r, "not_run",
+			 kz_json_is_bool(not_run)
+				 ? kz_json_flag(j, "not_run", false)
+				 : kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
 	put_limits(r, kz_json_get(j, "limits_hit"));
 }
 
@@ -224,7 +232,8 @@ enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *acto
 	return kz_audit_add(a, r, err);
 }
 
-static enum kz_rc put_surfaces(struct kz_audit_row *r, const struct kz_json *surfaces, struct kz_err *err)
+static enum kz_rc put_surfaces(struct kz_audit_row *r, const struct kz_json *surfaces,
+			       struct kz_err *err)
 {
 	struct kz_audit_value *v;
 
@@ -260,8 +269,8 @@ enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence,
 	return kz_audit_add(a, r, err);
 }
 
-enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from, const char *event,
-			     const char *to, struct kz_err *err)
+enum kz_rc kz_audit_run_step(struct kz_audit *a, const char *run, const char *from,
+			     const char *event, const char *to, struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_RUN_STEP);
 

@@ -1,0 +1,37 @@
+/*
+ * The verbs of kz-audit.  Each parses its options, makes one call into
+ * core/audit, prints, and returns an exit status.
+ */
+#ifndef KZ_BIN_KZ_AUDIT_VERBS_H
+#define KZ_BIN_KZ_AUDIT_VERBS_H
+
+#include "cli/main.h"
+#include "core/conf/conf.h"
+
+#define KZ_LIST_SYNOPSIS                                                                           \
+	"[-j] [-k KIND] [-r RUN] [-w WORKER] [-L LEASE] [-a ID] [-R CODE] [-s MS] [-l N]"
+#define KZ_SHOW_SYNOPSIS "[-j] RUN"
+#define KZ_VERIFY_SYNOPSIS "[-j]"
+#define KZ_EXPORT_SYNOPSIS "[-j]"
+#define KZ_ROTATE_SYNOPSIS "[-fj]"
+#define KZ_LIST_WHAT "print the rows, oldest first"
+#define KZ_SHOW_WHAT "print everything about one run"
+#define KZ_VERIFY_WHAT "check the chain from its first row to the head outside it"
+#define KZ_EXPORT_WHAT "print every row of every segment as JSON lines"
+#define KZ_ROTATE_WHAT "close a large or old segment, remove those past KZ_AUDIT_KEEP_DAYS"
+
+int kz_verb_list(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_show(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_verify(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_export(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_rotate(struct kz_cli *cli, int argc, char **argv);
+
+/* The settings and the store's path. */
+struct kz_audit_place {
+	struct kz_conf conf;
+	char path[512];
+};
+/* Find them, and ask whether the caller may. */
+enum kz_rc kz_audit_place(struct kz_cli *cli, struct kz_audit_place *p);
+
+#endif
