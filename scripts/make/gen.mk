@@ -12,5 +12,6 @@ gen: $(KZGEN)
 	$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
 	$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
 	$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
+	$(if $(filter .,$(GEN_OUT)),scripts/include-tables)
 
 .PHONY: gen
