@@ -1,7 +1,7 @@
 /* kz-audit: list, show, verify, export and rotate the audit store. */
 #include <stddef.h>
 
-#include "kz-audit/verbs.h"
+#include "kz-audit-verbs/verbs.h"
 
 int main(int argc, char **argv)
 {
