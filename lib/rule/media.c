@@ -29,7 +29,10 @@ static const struct kind kinds[] = {
 	{ "zip", "application/zip", "PK\x03\x04", 0, 4 },
 	{ "gz", "application/gzip", "\x1f\x8b", 0, 2 },
 	{ "tgz", "application/gzip", "\x1f\x8b", 0, 2 },
-	{ "xz", "application/x-xz", "\xfd" "7zXZ\0", 0, 6 },
+	{ "xz", "application/x-xz",
+	  "\xfd"
+	  "7zXZ\0",
+	  0, 6 },
 	{ "zst", "application/zstd", "\x28\xb5\x2f\xfd", 0, 4 },
 	{ "tar", "application/x-tar", "ustar", 257, 5 },
 	{ "sqlite", "application/vnd.sqlite3", "SQLite format 3\0", 0, 16 },

@@ -18,10 +18,10 @@
 
 enum kz_path_fault {
 	KZ_PATH_OK,
-	KZ_PATH_EMPTY,     /* nothing, or nothing but "." and "/" */
-	KZ_PATH_NUL,       /* a zero byte inside */
+	KZ_PATH_EMPTY, /* nothing, or nothing but "." and "/" */
+	KZ_PATH_NUL,   /* a zero byte inside */
 	KZ_PATH_ABSOLUTE,
-	KZ_PATH_PARENT,    /* a component ".." */
+	KZ_PATH_PARENT, /* a component ".." */
 	KZ_PATH_CONTROL,
 	KZ_PATH_ENCODING,  /* not UTF-8 */
 	KZ_PATH_DIRECTORY, /* ends in "/" or "/.": names no file */

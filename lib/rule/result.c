@@ -69,7 +69,8 @@ static void judge_not_started(const struct kz_run_facts *f, struct kz_verdict *v
 
 	blame(v, r);
 	/* 75 to 78: state or policy said no; the rest could not be started. */
-	v->outcome = status >= 75 && kz_reason_is_refusal(r) ? KZ_OUTCOME_REFUSED : KZ_OUTCOME_NOT_RUN;
+	v->outcome =
+		status >= 75 && kz_reason_is_refusal(r) ? KZ_OUTCOME_REFUSED : KZ_OUTCOME_NOT_RUN;
 	v->plain_status = status == 64 ? 64 : STATUS_KZ;
 	if (r == KZ_R_CANNOT_EXECUTE)
 		v->plain_status = STATUS_CANNOT_EXECUTE;
@@ -138,15 +139,11 @@ static void judge_started(const struct kz_run_facts *f, struct kz_verdict *v)
 	v->cause = f->cause;
 	switch (f->cause) {
 	case KZ_CAUSE_EXIT:
-	case KZ_CAUSE_SIGNAL:
-		judge_own_end(f, v);
-		break;
+	case KZ_CAUSE_SIGNAL: judge_own_end(f, v); break;
 	case KZ_CAUSE_WALL:
 	case KZ_CAUSE_CPU:
 	case KZ_CAUSE_MEMORY:
-	case KZ_CAUSE_PIDS:
-		judge_bounded(f->cause, v);
-		break;
+	case KZ_CAUSE_PIDS: judge_bounded(f->cause, v); break;
 	case KZ_CAUSE_LEASE_LOST: /* whoever lost the lease has no say in what happened [LEASE-23] */
 	case KZ_CAUSE_NONE:
 	case KZ_CAUSE_TRANSPORT_LOST:

@@ -37,8 +37,8 @@ enum kz_cause {
 };
 
 struct kz_run_facts {
-	bool is_dispatched;  /* the worker was told to start the code */
-	bool has_record;     /* its terminal record came, well-formed, and agrees with what was received */
+	bool is_dispatched; /* the worker was told to start the code */
+	bool has_record; /* its terminal record came, well-formed, and agrees with what was received */
 	bool is_started;     /* by that record */
 	enum kz_cause cause; /* by that record; EXIT and SIGNAL with the next two */
 	int exit, signal;

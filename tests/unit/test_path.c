@@ -22,11 +22,20 @@ static void expect(const char *name, size_t n, enum kz_path_fault want, const ch
 static void test_out3_accepts_and_normalises(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "report.pptx", "report.pptx" }, { "./a", "a" },	{ "a//b", "a/b" },
-		{ "././a/./b", "a/b" },		  { "-rf", "-rf" },	{ "$(id)", "$(id)" },
-		{ "...", "..." },		  { "..a", "..a" },	{ "a..", "a.." },
-		{ ".hidden", ".hidden" },	  { "a b", "a b" },	{ "\xd7\xa9.txt", "\xd7\xa9.txt" },
-		{ "\xc2\xa0", "\xc2\xa0" },	  { "C:\\x", "C:\\x" },
+		{ "report.pptx", "report.pptx" },
+		{ "./a", "a" },
+		{ "a//b", "a/b" },
+		{ "././a/./b", "a/b" },
+		{ "-rf", "-rf" },
+		{ "$(id)", "$(id)" },
+		{ "...", "..." },
+		{ "..a", "..a" },
+		{ "a..", "a.." },
+		{ ".hidden", ".hidden" },
+		{ "a b", "a b" },
+		{ "\xd7\xa9.txt", "\xd7\xa9.txt" },
+		{ "\xc2\xa0", "\xc2\xa0" },
+		{ "C:\\x", "C:\\x" },
 	};
 
 	(void)state;
@@ -41,15 +50,24 @@ static void test_out3_refuses(void **state)
 		size_t n;
 		enum kz_path_fault want;
 	} cases[] = {
-		{ "", 0, KZ_PATH_EMPTY },	    { ".", 1, KZ_PATH_EMPTY },
-		{ "./", 2, KZ_PATH_EMPTY },	    { "/", 1, KZ_PATH_ABSOLUTE },
-		{ "/etc/passwd", 11, KZ_PATH_ABSOLUTE }, { "..", 2, KZ_PATH_PARENT },
-		{ "../a", 4, KZ_PATH_PARENT },	    { "a/../b", 6, KZ_PATH_PARENT },
-		{ "a/..", 4, KZ_PATH_PARENT },	    { "a/", 2, KZ_PATH_DIRECTORY },
-		{ "a/.", 3, KZ_PATH_DIRECTORY },    { "a\nb", 3, KZ_PATH_CONTROL },
-		{ "a\x7f", 2, KZ_PATH_CONTROL },    { "\xc2\x85", 2, KZ_PATH_CONTROL },
-		{ "a\x1b[2J", 5, KZ_PATH_CONTROL }, { "a\0b", 3, KZ_PATH_NUL },
-		{ "\xff", 1, KZ_PATH_ENCODING },    { "a\xed\xa0\x80", 4, KZ_PATH_ENCODING },
+		{ "", 0, KZ_PATH_EMPTY },
+		{ ".", 1, KZ_PATH_EMPTY },
+		{ "./", 2, KZ_PATH_EMPTY },
+		{ "/", 1, KZ_PATH_ABSOLUTE },
+		{ "/etc/passwd", 11, KZ_PATH_ABSOLUTE },
+		{ "..", 2, KZ_PATH_PARENT },
+		{ "../a", 4, KZ_PATH_PARENT },
+		{ "a/../b", 6, KZ_PATH_PARENT },
+		{ "a/..", 4, KZ_PATH_PARENT },
+		{ "a/", 2, KZ_PATH_DIRECTORY },
+		{ "a/.", 3, KZ_PATH_DIRECTORY },
+		{ "a\nb", 3, KZ_PATH_CONTROL },
+		{ "a\x7f", 2, KZ_PATH_CONTROL },
+		{ "\xc2\x85", 2, KZ_PATH_CONTROL },
+		{ "a\x1b[2J", 5, KZ_PATH_CONTROL },
+		{ "a\0b", 3, KZ_PATH_NUL },
+		{ "\xff", 1, KZ_PATH_ENCODING },
+		{ "a\xed\xa0\x80", 4, KZ_PATH_ENCODING },
 	};
 
 	(void)state;
@@ -98,7 +116,8 @@ static void test_exec5_a_head_cut_inside_a_character_is_text(void **state)
 	memset(head, 'a', sizeof(head));
 	memcpy(head + sizeof(head) - 2, "\xe2\x82", 2);
 	assert_string_equal(kz_media_type("a.txt", head, sizeof(head)), "text/plain");
-	assert_string_equal(kz_media_type("a.txt", head + 1, sizeof(head) - 1), "application/octet-stream");
+	assert_string_equal(kz_media_type("a.txt", head + 1, sizeof(head) - 1),
+			    "application/octet-stream");
 }
 
 int main(void)

@@ -31,34 +31,135 @@ static const struct row rows[] = {
 	{ { RAN(PIDS) }, KZ_OUTCOME_BOUNDED, "pids", "pids_exceeded", 125, 1 },
 	{ { RAN(CPU) }, KZ_OUTCOME_BOUNDED, "cpu", "cpu_exceeded", 125, 1 },
 	{ { RAN(LEASE_LOST) }, KZ_OUTCOME_UNKNOWN, "lease_lost", "lease_lost", 125, 74 },
-	{ { RAN(TRANSPORT_LOST) }, KZ_OUTCOME_UNKNOWN, "transport_lost", "outcome_unknown", 125, 74 },
+	{ { RAN(TRANSPORT_LOST) },
+	  KZ_OUTCOME_UNKNOWN,
+	  "transport_lost",
+	  "outcome_unknown",
+	  125,
+	  74 },
 	{ { RAN(UNKNOWN) }, KZ_OUTCOME_UNKNOWN, "unknown", "outcome_unknown", 125, 74 },
 	{ { RAN(NONE) }, KZ_OUTCOME_UNKNOWN, "unknown", "outcome_unknown", 125, 74 },
 	/* over-bound output never ends a run, and plain readers must still notice */
-	{ { RAN(EXIT), .is_output_cut = true }, KZ_OUTCOME_COMPLETED, "exit", "output_truncated", 125, 0 },
+	{ { RAN(EXIT), .is_output_cut = true },
+	  KZ_OUTCOME_COMPLETED,
+	  "exit",
+	  "output_truncated",
+	  125,
+	  0 },
 	{ { RAN(EXIT), .exit = 3, .is_output_cut = true }, KZ_OUTCOME_FAILED, "exit", NULL, 3, 1 },
-	{ { RAN(WALL), .is_output_cut = true }, KZ_OUTCOME_BOUNDED, "wall", "wall_exceeded", 124, 1 },
+	{ { RAN(WALL), .is_output_cut = true },
+	  KZ_OUTCOME_BOUNDED,
+	  "wall",
+	  "wall_exceeded",
+	  124,
+	  1 },
 	/* what kz failed to deliver after a good end */
-	{ { RAN(EXIT), .has_failure = true, .failure = KZ_R_OUTPUT_MISSING }, KZ_OUTCOME_FAILED, "exit", "output_missing", 125, 65 },
-	{ { RAN(EXIT), .exit = 2, .has_failure = true, .failure = KZ_R_OUTPUT_MISSING }, KZ_OUTCOME_FAILED, "exit", "output_missing", 2, 1 },
-	{ { RAN(EXIT), .has_failure = true, .failure = KZ_R_STDOUT_FAILED }, KZ_OUTCOME_FAILED, "exit", "stdout_failed", 125, 74 },
+	{ { RAN(EXIT), .has_failure = true, .failure = KZ_R_OUTPUT_MISSING },
+	  KZ_OUTCOME_FAILED,
+	  "exit",
+	  "output_missing",
+	  125,
+	  65 },
+	{ { RAN(EXIT), .exit = 2, .has_failure = true, .failure = KZ_R_OUTPUT_MISSING },
+	  KZ_OUTCOME_FAILED,
+	  "exit",
+	  "output_missing",
+	  2,
+	  1 },
+	{ { RAN(EXIT), .has_failure = true, .failure = KZ_R_STDOUT_FAILED },
+	  KZ_OUTCOME_FAILED,
+	  "exit",
+	  "stdout_failed",
+	  125,
+	  74 },
 	/* the liar: no record, whatever else is known */
-	{ { .is_dispatched = true }, KZ_OUTCOME_UNKNOWN, "transport_lost", "outcome_unknown", 125, 74 },
-	{ { .is_dispatched = true, .is_started = true, .cause = KZ_CAUSE_EXIT }, KZ_OUTCOME_UNKNOWN, "transport_lost", "outcome_unknown", 125, 74 },
+	{ { .is_dispatched = true },
+	  KZ_OUTCOME_UNKNOWN,
+	  "transport_lost",
+	  "outcome_unknown",
+	  125,
+	  74 },
+	{ { .is_dispatched = true, .is_started = true, .cause = KZ_CAUSE_EXIT },
+	  KZ_OUTCOME_UNKNOWN,
+	  "transport_lost",
+	  "outcome_unknown",
+	  125,
+	  74 },
 	/* never started */
-	{ { .has_failure = true, .failure = KZ_R_WORKSPACE_BUSY }, KZ_OUTCOME_REFUSED, "", "workspace_busy", 125, 75 },
-	{ { .has_failure = true, .failure = KZ_R_LEASE_MISMATCH }, KZ_OUTCOME_REFUSED, "", "lease_mismatch", 125, 77 },
-	{ { .has_failure = true, .failure = KZ_R_NOT_RUNNING }, KZ_OUTCOME_NOT_RUN, "", "not_running", 125, 69 },
-	{ { .has_failure = true, .failure = KZ_R_INPUT_NAME_INVALID }, KZ_OUTCOME_NOT_RUN, "", "input_name_invalid", 64, 64 },
-	{ { .has_failure = true, .failure = KZ_R_UNSUPPORTED_LANGUAGE }, KZ_OUTCOME_NOT_RUN, "", "unsupported_language", 125, 65 },
-	{ { .is_dispatched = true, .has_record = true, .has_failure = true, .failure = KZ_R_INTERPRETER_MISSING }, KZ_OUTCOME_NOT_RUN, "", "interpreter_missing", 127, 69 },
-	{ { .is_dispatched = true, .has_record = true, .has_failure = true, .failure = KZ_R_CANNOT_EXECUTE }, KZ_OUTCOME_NOT_RUN, "", "cannot_execute", 126, 65 },
+	{ { .has_failure = true, .failure = KZ_R_WORKSPACE_BUSY },
+	  KZ_OUTCOME_REFUSED,
+	  "",
+	  "workspace_busy",
+	  125,
+	  75 },
+	{ { .has_failure = true, .failure = KZ_R_LEASE_MISMATCH },
+	  KZ_OUTCOME_REFUSED,
+	  "",
+	  "lease_mismatch",
+	  125,
+	  77 },
+	{ { .has_failure = true, .failure = KZ_R_NOT_RUNNING },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "not_running",
+	  125,
+	  69 },
+	{ { .has_failure = true, .failure = KZ_R_INPUT_NAME_INVALID },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "input_name_invalid",
+	  64,
+	  64 },
+	{ { .has_failure = true, .failure = KZ_R_UNSUPPORTED_LANGUAGE },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "unsupported_language",
+	  125,
+	  65 },
+	{ { .is_dispatched = true,
+	    .has_record = true,
+	    .has_failure = true,
+	    .failure = KZ_R_INTERPRETER_MISSING },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "interpreter_missing",
+	  127,
+	  69 },
+	{ { .is_dispatched = true,
+	    .has_record = true,
+	    .has_failure = true,
+	    .failure = KZ_R_CANNOT_EXECUTE },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "cannot_execute",
+	  126,
+	  65 },
 	{ { .is_dispatched = false }, KZ_OUTCOME_NOT_RUN, "", "internal", 125, 70 },
 	/* interrupted */
-	{ { RAN(SIGNAL), .signal = SIGKILL, .interrupted = SIGINT }, KZ_OUTCOME_FAILED, "signal", "interrupted", 130, 130 },
-	{ { RAN(EXIT), .interrupted = SIGPIPE }, KZ_OUTCOME_FAILED, "exit", "interrupted", 141, 141 },
-	{ { .has_failure = true, .failure = KZ_R_CANCELLED, .interrupted = SIGTERM }, KZ_OUTCOME_NOT_RUN, "", "interrupted", 143, 143 },
-	{ { .is_dispatched = true, .interrupted = SIGTERM }, KZ_OUTCOME_UNKNOWN, "transport_lost", "outcome_unknown", 143, 143 },
+	{ { RAN(SIGNAL), .signal = SIGKILL, .interrupted = SIGINT },
+	  KZ_OUTCOME_FAILED,
+	  "signal",
+	  "interrupted",
+	  130,
+	  130 },
+	{ { RAN(EXIT), .interrupted = SIGPIPE },
+	  KZ_OUTCOME_FAILED,
+	  "exit",
+	  "interrupted",
+	  141,
+	  141 },
+	{ { .has_failure = true, .failure = KZ_R_CANCELLED, .interrupted = SIGTERM },
+	  KZ_OUTCOME_NOT_RUN,
+	  "",
+	  "interrupted",
+	  143,
+	  143 },
+	{ { .is_dispatched = true, .interrupted = SIGTERM },
+	  KZ_OUTCOME_UNKNOWN,
+	  "transport_lost",
+	  "outcome_unknown",
+	  143,
+	  143 },
 };
 
 static void test_exec16_exact_rows(void **state)
@@ -68,8 +169,10 @@ static void test_exec16_exact_rows(void **state)
 		struct kz_verdict v;
 
 		kz_result_judge(&rows[i].f, &v);
-		if (v.outcome != rows[i].outcome || v.plain_status != rows[i].plain || v.json_status != rows[i].json)
-			fail_msg("row %zu: %s %d %d", i, kz_outcome_name(v.outcome), v.plain_status, v.json_status);
+		if (v.outcome != rows[i].outcome || v.plain_status != rows[i].plain ||
+		    v.json_status != rows[i].json)
+			fail_msg("row %zu: %s %d %d", i, kz_outcome_name(v.outcome), v.plain_status,
+				 v.json_status);
 		assert_string_equal(kz_cause_name(v.cause), rows[i].cause);
 		assert_int_equal(v.has_reason, rows[i].reason != NULL);
 		if (rows[i].reason)
@@ -82,13 +185,15 @@ static void check_always(const struct kz_run_facts *f)
 {
 	struct kz_verdict v;
 	bool is_good_end = f->is_dispatched && f->has_record && f->is_started &&
-			   f->cause == KZ_CAUSE_EXIT && f->exit == 0 && !f->has_failure && !f->interrupted;
+			   f->cause == KZ_CAUSE_EXIT && f->exit == 0 && !f->has_failure &&
+			   !f->interrupted;
 
 	kz_result_judge(f, &v);
 	assert_int_equal(v.outcome == KZ_OUTCOME_COMPLETED, is_good_end);
 	assert_int_equal(v.json_status == 0, is_good_end);
 	assert_int_equal(v.plain_status == 0, is_good_end && !f->is_output_cut);
-	assert_int_equal(v.cause == KZ_CAUSE_NONE, v.outcome == KZ_OUTCOME_NOT_RUN || v.outcome == KZ_OUTCOME_REFUSED);
+	assert_int_equal(v.cause == KZ_CAUSE_NONE,
+			 v.outcome == KZ_OUTCOME_NOT_RUN || v.outcome == KZ_OUTCOME_REFUSED);
 	assert_int_equal(v.has_exit, v.cause == KZ_CAUSE_EXIT);
 	assert_int_equal(v.has_signal, v.cause == KZ_CAUSE_SIGNAL);
 	if (f->is_dispatched && !f->has_record)

@@ -11,7 +11,8 @@
 #include "core/run/source.h"
 #include "rule/reason.h"
 
-static enum kz_rc copy_all(int fd, int64_t max, int cancel_fd, int to, int64_t *size, struct kz_err *err)
+static enum kz_rc copy_all(int fd, int64_t max, int cancel_fd, int to, int64_t *size,
+			   struct kz_err *err)
 {
 	static _Thread_local char buf[1 << 16];
 
@@ -40,7 +41,8 @@ static enum kz_rc copy_all(int fd, int64_t max, int cancel_fd, int to, int64_t *
 	}
 }
 
-enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size, struct kz_err *err)
+enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size,
+			  struct kz_err *err)
 {
 	kz_auto_close int to = memfd_create("kz-run", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
 	enum kz_rc rc;

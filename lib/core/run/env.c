@@ -57,18 +57,22 @@ static enum kz_rc make(const struct kz_job *j, const char *ask, char **out, stru
 	const char *value = NULL;
 
 	if (!n)
-		return kz_refuse(err, KZ_R_USAGE, "-e needs NAME or NAME=VALUE with a name of letters, digits and _");
+		return kz_refuse(
+			err, KZ_R_USAGE,
+			"-e needs NAME or NAME=VALUE with a name of letters, digits and _");
 	if (!ask[n]) {
 		value = caller_value(j, ask);
 		if (!value)
-			return kz_refuse(err, KZ_R_USAGE, "-e %.60s: not set in the environment", ask);
+			return kz_refuse(err, KZ_R_USAGE, "-e %.60s: not set in the environment",
+					 ask);
 	}
 	if (value ? asprintf(out, "%s=%s", ask, value) < 0 : !(*out = kz_str_dup(ask))) {
 		*out = NULL;
 		return kz_err_set(err, KZ_E_OS, "memory is out");
 	}
 	if (!kz_utf8_valid(*out, strlen(*out)))
-		return kz_refuse(err, KZ_R_USAGE, "-e %.*s: the value is not UTF-8", (int)(n < 60 ? n : 60), ask);
+		return kz_refuse(err, KZ_R_USAGE, "-e %.*s: the value is not UTF-8",
+				 (int)(n < 60 ? n : 60), ask);
 	return KZ_OK;
 }
 
@@ -81,7 +85,9 @@ static enum kz_rc add_asked(struct kz_job *j, struct kz_err *err)
 		enum kz_rc rc = make(j, j->ask->env[i], &var, err);
 
 		if (!rc && (total += strlen(var) + 1) > ENV_MAX_BYTES)
-			rc = kz_refuse(err, KZ_R_USAGE, "the variables of -e have more than %d bytes", ENV_MAX_BYTES);
+			rc = kz_refuse(err, KZ_R_USAGE,
+				       "the variables of -e have more than %d bytes",
+				       ENV_MAX_BYTES);
 		if (rc) {
 			free(var);
 			return rc;

@@ -50,7 +50,8 @@ static int on_output(void *arg, int stream, const void *p, size_t n)
 /* Does the worker's word on a stream agree with what came? What it kept must all have come. */
 static bool stream_agrees(const struct kz_json *told, struct kz_job_stream *s)
 {
-	int64_t seen = kz_json_num(told, "seen_bytes", -1), kept = kz_json_num(told, "kept_bytes", -1);
+	int64_t seen = kz_json_num(told, "seen_bytes", -1),
+		kept = kz_json_num(told, "kept_bytes", -1);
 	int64_t dropped = kz_json_num(told, "dropped_bytes", -1);
 	const char *sha = kz_json_str(told, "sha256", "");
 
@@ -109,7 +110,8 @@ static void note_lost_lease(struct kz_job *j)
 enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 {
 	char path[300];
-	kz_auto_free const char **argv = kz_source_argv(&j->source, j->ask->args, j->ask->arg_count, path);
+	kz_auto_free const char **argv =
+		kz_source_argv(&j->source, j->ask->args, j->ask->arg_count, path);
 	const struct kz_wk_exec x = {
 		.lease = j->lease.id,
 		.argv = argv,
@@ -132,7 +134,8 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 	if (kz_job_is_cancelled(j))
 		return kz_refuse(err, KZ_R_CANCELLED, NULL);
 	j->facts.is_dispatched = true;
-	rc = kz_wk_run(j->worker, &x, &ev, kz_deadline_in(KZ_MS(j->wall.ms + GRACE_MS)), &j->worker_record, err);
+	rc = kz_wk_run(j->worker, &x, &ev, kz_deadline_in(KZ_MS(j->wall.ms + GRACE_MS)),
+		       &j->worker_record, err);
 	if (!rc)
 		take_record(j);
 	/* A refusal is the worker's word that nothing was started; silence is not. */

@@ -27,14 +27,15 @@ struct kz_heart {
 	pthread_t thread;
 };
 
-enum kz_rc kz_lease_connect(const struct kz_conf *conf, const struct kz_lease *lease, struct kz_deadline until,
-			    struct kz_wk **out, struct kz_err *err)
+enum kz_rc kz_lease_connect(const struct kz_conf *conf, const struct kz_lease *lease,
+			    struct kz_deadline until, struct kz_wk **out, struct kz_err *err)
 {
 	struct kz_secret key = { 0 };
 	char suffix[KZ_WORKER_NAME + 40], path[512], secret[65];
 	enum kz_rc rc;
 
-	rc = kz_str_format(suffix, sizeof(suffix), err, "workers/%s/ctl/control.sock", lease->worker);
+	rc = kz_str_format(suffix, sizeof(suffix), err, "workers/%s/ctl/control.sock",
+			   lease->worker);
 	if (!rc)
 		rc = kz_conf_path(conf, suffix, path, sizeof(path), err);
 	if (!rc)
@@ -68,7 +69,8 @@ static enum kz_rc beat(struct kz_heart *h, struct kz_err *err)
 	int64_t before;
 	enum kz_rc rc;
 
-	if (!kz_lease_connect(&h->conf, &h->lease, until, &w, &ignored) && kz_wk_health(w, until, &health, &ignored)) {
+	if (!kz_lease_connect(&h->conf, &h->lease, until, &w, &ignored) &&
+	    kz_wk_health(w, until, &health, &ignored)) {
 		kz_wk_close(w);
 		w = NULL;
 	}
@@ -110,8 +112,9 @@ static void *run(void *arg)
 	}
 }
 
-enum kz_rc kz_heart_start(struct kz_heart **out, const struct kz_conf *conf, const struct kz_lease *lease,
-			  struct kz_deadline sure, struct kz_ms period, struct kz_err *err)
+enum kz_rc kz_heart_start(struct kz_heart **out, const struct kz_conf *conf,
+			  const struct kz_lease *lease, struct kz_deadline sure,
+			  struct kz_ms period, struct kz_err *err)
 {
 	struct kz_heart *h = calloc(1, sizeof(*h));
 	sigset_t all, old;

@@ -24,8 +24,9 @@ struct kz_heart;
  * Start beating. in: conf and lease are copied; sure is until when the lease holds
  *   (boot time before the acquire or renewal was sent, plus its ttl); period.
  */
-enum kz_rc kz_heart_start(struct kz_heart **out, const struct kz_conf *conf, const struct kz_lease *lease,
-			  struct kz_deadline sure, struct kz_ms period, struct kz_err *err);
+enum kz_rc kz_heart_start(struct kz_heart **out, const struct kz_conf *conf,
+			  const struct kz_lease *lease, struct kz_deadline sure,
+			  struct kz_ms period, struct kz_err *err);
 /* Readable once Valkey said that the lease is lost (borrowed). */
 int kz_heart_lost_fd(const struct kz_heart *h);
 /* Until when the lease certainly holds. */
@@ -37,7 +38,7 @@ KZ_AUTO(kz_auto_heart_, struct kz_heart *, kz_heart_free)
 
 /* Connect to the worker of a lease; its place and secret come from the state directory. err: as kz_wk_open and kz_keys_read */
 struct kz_wk;
-enum kz_rc kz_lease_connect(const struct kz_conf *conf, const struct kz_lease *lease, struct kz_deadline until,
-			    struct kz_wk **out, struct kz_err *err);
+enum kz_rc kz_lease_connect(const struct kz_conf *conf, const struct kz_lease *lease,
+			    struct kz_deadline until, struct kz_wk **out, struct kz_err *err);
 
 #endif

@@ -19,7 +19,9 @@ enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
 		rc = kz_conf_load(&h->conf, NULL, err);
 	if (!rc)
 		rc = kz_conf_valkey_url(&h->conf, url, sizeof(url), err);
-	return rc ? rc : kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id, kz_deadline_in(KZ_AUTH_CALL), err);
+	return rc ? rc
+		  : kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
+				 kz_deadline_in(KZ_AUTH_CALL), err);
 }
 
 void kz_hold_close(struct kz_hold *h)
@@ -31,7 +33,8 @@ void kz_hold_close(struct kz_hold *h)
 	explicit_bzero(h->lease.token, sizeof(h->lease.token));
 }
 
-enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder, int cancel_fd, struct kz_err *err)
+enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder,
+			   int cancel_fd, struct kz_err *err)
 {
 	int64_t bound = h->conf.set.sandbox_acquire_wait_seconds * 1000;
 	struct kz_lease_ask ask = {
@@ -76,7 +79,8 @@ enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err)
 	int64_t before;
 	enum kz_rc rc;
 
-	has_clock = !kz_lease_connect(&h->conf, &h->lease, until, &w, &ignored) && !kz_wk_health(w, until, &health, &ignored);
+	has_clock = !kz_lease_connect(&h->conf, &h->lease, until, &w, &ignored) &&
+		    !kz_wk_health(w, until, &health, &ignored);
 	before = kz_time_boot_ms();
 	rc = kz_auth_renew(h->auth, &h->lease, err);
 	if (rc)
@@ -84,11 +88,13 @@ enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err)
 	h->sure = (struct kz_deadline){ before + h->lease.ttl_ms };
 	/* A worker that cannot be told ends its tenant sooner, which is safe; one that nobody bound yet has no deadline. */
 	if (has_clock)
-		kz_wk_extend(w, h->lease.id, kz_json_num(health, "clock_ms", 0), KZ_MS(h->lease.ttl_ms), until, &ignored);
+		kz_wk_extend(w, h->lease.id, kz_json_num(health, "clock_ms", 0),
+			     KZ_MS(h->lease.ttl_ms), until, &ignored);
 	return KZ_OK;
 }
 
-enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence, struct kz_err *err)
+enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence,
+			   struct kz_err *err)
 {
 	char path[300];
 	struct kz_reset_env env = {

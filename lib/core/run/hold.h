@@ -37,13 +37,15 @@ void kz_hold_close(struct kz_hold *h);
  * that; holder text of the process that holds it, "" for none; cancel_fd -1 none.
  * err: as kz_auth_acquire
  */
-enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder, int cancel_fd, struct kz_err *err);
+enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder,
+			   int cancel_fd, struct kz_err *err);
 /* Look up a lease by id. in: token NULL to look only. err: lease_lost, token_missing */
 enum kz_rc kz_hold_find(struct kz_hold *h, const char *id, const char *token, struct kz_err *err);
 /* Renew it, and move the worker's own deadline. err: lease_lost */
 enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err);
 /* Reset and release. in: worker, an open connection or NULL. out: evidence (new). err: as kz_reset_lease */
-enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence, struct kz_err *err);
+enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence,
+			   struct kz_err *err);
 
 /*
  * Run a program under a lease of h->who and release it afterwards.
@@ -54,6 +56,7 @@ enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_js
  * err: lease_lost (the program was ended), cannot_execute, and those of acquire;
  *   a failure after the program ended (reset) is logged, its status stands.
  */
-enum kz_rc kz_hold_with(struct kz_hold *h, const struct kz_ms *wait, char *const *argv, int *status, struct kz_err *err);
+enum kz_rc kz_hold_with(struct kz_hold *h, const struct kz_ms *wait, char *const *argv, int *status,
+			struct kz_err *err);
 
 #endif

@@ -16,7 +16,8 @@ static enum kz_rc unreadable(const char *name, struct kz_err *err)
 }
 
 /* "NAME=FILE", or "FILE" whose name is its last part. */
-static enum kz_rc split(const char *ask, char name[KZ_PATH_MAX + 1], const char **file, struct kz_err *err)
+static enum kz_rc split(const char *ask, char name[KZ_PATH_MAX + 1], const char **file,
+			struct kz_err *err)
 {
 	const char *eq = strchr(ask, '=');
 	const char *from = eq ? ask : kz_path_base(ask);
@@ -25,7 +26,8 @@ static enum kz_rc split(const char *ask, char name[KZ_PATH_MAX + 1], const char 
 
 	*file = eq ? eq + 1 : ask;
 	if (f)
-		return kz_refuse(err, KZ_R_INPUT_NAME_INVALID, "the name of an input %s", kz_path_fault_text(f));
+		return kz_refuse(err, KZ_R_INPUT_NAME_INVALID, "the name of an input %s",
+				 kz_path_fault_text(f));
 	return KZ_OK;
 }
 
@@ -41,12 +43,15 @@ static enum kz_rc check_clash(const struct kz_job *j, const char *name, struct k
 		if (n == m)
 			return kz_refuse(err, KZ_R_USAGE, "two inputs have the name %.200s", name);
 		if ((n < m ? name : a)[least] == '/')
-			return kz_refuse(err, KZ_R_USAGE, "input %.200s is also a directory of another input", n < m ? a : name);
+			return kz_refuse(err, KZ_R_USAGE,
+					 "input %.200s is also a directory of another input",
+					 n < m ? a : name);
 	}
 	return KZ_OK;
 }
 
-static enum kz_rc open_one(struct kz_job *j, struct kz_job_input *in, const char *file, int64_t left, struct kz_err *err)
+static enum kz_rc open_one(struct kz_job *j, struct kz_job_input *in, const char *file,
+			   int64_t left, struct kz_err *err)
 {
 	/* Non-blocking, so that a named pipe without a writer cannot hold us here. */
 	kz_auto_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -79,7 +84,8 @@ enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err)
 	if (!j->ask->input_count)
 		return KZ_OK;
 	if ((int64_t)j->ask->input_count >= j->conf.set.kz_run_inodes)
-		return kz_refuse(err, KZ_R_INPUT_OVER_BOUND, "more inputs than a workspace has inodes (KZ_RUN_INODES)");
+		return kz_refuse(err, KZ_R_INPUT_OVER_BOUND,
+				 "more inputs than a workspace has inodes (KZ_RUN_INODES)");
 	j->inputs = calloc(j->ask->input_count, sizeof(*j->inputs));
 	if (!j->inputs)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
@@ -98,7 +104,8 @@ enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err)
 		if (!rc)
 			left -= in->size;
 		if (rc == KZ_E_DATA || left < 0)
-			return kz_refuse(err, KZ_R_INPUT_OVER_BOUND, "the inputs have more than %lld bytes (KZ_RUN_DISK_BYTES)",
+			return kz_refuse(err, KZ_R_INPUT_OVER_BOUND,
+					 "the inputs have more than %lld bytes (KZ_RUN_DISK_BYTES)",
 					 (long long)j->conf.set.kz_run_disk_bytes);
 		if (rc)
 			return rc;

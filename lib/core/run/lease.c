@@ -21,7 +21,8 @@ static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)
 	enum kz_rc rc = kz_conf_valkey_url(&j->conf, url, sizeof(url), err);
 
 	if (!rc)
-		rc = kz_auth_open(&j->auth, url, j->conf.set.kz_deployment_id, kz_deadline_in(KZ_AUTH_CALL), err);
+		rc = kz_auth_open(&j->auth, url, j->conf.set.kz_deployment_id,
+				  kz_deadline_in(KZ_AUTH_CALL), err);
 	if (!rc)
 		rc = kz_conf_path(&j->conf, "audit/audit.db", path, sizeof(path), err);
 	/* Before a worker is taken: a store that cannot be written means that nothing may start [AUD-10]. */
@@ -36,7 +37,8 @@ static enum kz_rc start_heart(struct kz_job *j, struct kz_err *err)
 
 	if (wanted_ttl(j).ms <= ttl) /* the run ends before the first beat would be due */
 		return KZ_OK;
-	rc = kz_heart_start(&j->heart, &j->conf, &j->lease, j->sure, KZ_MS(period < ttl / 3 ? period : ttl / 3), err);
+	rc = kz_heart_start(&j->heart, &j->conf, &j->lease, j->sure,
+			    KZ_MS(period < ttl / 3 ? period : ttl / 3), err);
 	if (!rc && epoll_ctl(j->cancel_fd, EPOLL_CTL_ADD, kz_heart_lost_fd(j->heart), &ev))
 		return kz_err_sys(err, KZ_E_OS, "cannot watch the lease");
 	return rc;
@@ -77,15 +79,19 @@ static enum kz_rc adopt(struct kz_job *j, struct kz_err *err)
 	enum kz_rc rc;
 
 	if (!j->ask->token || strlen(j->ask->token) >= sizeof(j->lease.token))
-		return kz_refuse(err, KZ_R_TOKEN_MISSING, "KZ_LEASE is set without a valid KZ_LEASE_TOKEN");
+		return kz_refuse(err, KZ_R_TOKEN_MISSING,
+				 "KZ_LEASE is set without a valid KZ_LEASE_TOKEN");
 	rc = kz_auth_lease(j->auth, j->ask->lease, &j->lease, err);
 	if (rc)
 		return rc;
-	if (j->ask->fence && (kz_str_int(j->ask->fence, 0, INT64_MAX, &fence, NULL) || fence != j->lease.fence))
-		return kz_refuse(err, KZ_R_LEASE_MISMATCH, "KZ_FENCE is not the fence of the lease in force");
+	if (j->ask->fence &&
+	    (kz_str_int(j->ask->fence, 0, INT64_MAX, &fence, NULL) || fence != j->lease.fence))
+		return kz_refuse(err, KZ_R_LEASE_MISMATCH,
+				 "KZ_FENCE is not the fence of the lease in force");
 	if ((j->ask->actor && !kz_str_eq(j->who.actor_id, j->lease.actor)) ||
 	    (j->ask->conversation && !kz_str_eq(j->who.conversation_id, j->lease.conversation)))
-		return kz_refuse(err, KZ_R_LEASE_MISMATCH, "the lease in KZ_LEASE is for another actor or conversation");
+		return kz_refuse(err, KZ_R_LEASE_MISMATCH,
+				 "the lease in KZ_LEASE is for another actor or conversation");
 	memcpy(j->who.actor_id, j->lease.actor, sizeof(j->who.actor_id));
 	memcpy(j->who.conversation_id, j->lease.conversation, sizeof(j->who.conversation_id));
 	kz_str_copy(j->lease.token, sizeof(j->lease.token), j->ask->token, NULL);

@@ -28,7 +28,8 @@ enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err)
 	size_t count = j->ask->output_count;
 
 	if (count > OUTPUTS_MAX)
-		return kz_refuse(err, KZ_R_USAGE, "at most %d outputs can be declared", OUTPUTS_MAX);
+		return kz_refuse(err, KZ_R_USAGE, "at most %d outputs can be declared",
+				 OUTPUTS_MAX);
 	if (count) {
 		j->outputs = calloc(count, sizeof(*j->outputs));
 		if (!j->outputs)
@@ -39,10 +40,12 @@ enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err)
 		enum kz_path_fault f = kz_path_normal(name, strlen(name), j->outputs[i]);
 
 		if (f)
-			return kz_refuse(err, KZ_R_OUTPUT_NAME_INVALID, "the name of output %zu %s", i + 1, kz_path_fault_text(f));
+			return kz_refuse(err, KZ_R_OUTPUT_NAME_INVALID, "the name of output %zu %s",
+					 i + 1, kz_path_fault_text(f));
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(j->outputs[k], j->outputs[i]))
-				return kz_refuse(err, KZ_R_USAGE, "output %.200s is declared twice", j->outputs[i]);
+				return kz_refuse(err, KZ_R_USAGE, "output %.200s is declared twice",
+						 j->outputs[i]);
 	}
 	j->output_count = count;
 	if (!count && !j->ask->outdir)
@@ -96,7 +99,8 @@ static void copy_release(struct copy *c)
 	kz_auto_close_(&c->dir);
 }
 
-static enum kz_rc copy_open(struct copy *c, const struct kz_job *j, const char *name, struct kz_err *err)
+static enum kz_rc copy_open(struct copy *c, const struct kz_job *j, const char *name,
+			    struct kz_err *err)
 {
 	char id[KZ_ID_HEX];
 
@@ -182,12 +186,13 @@ static enum kz_rc collect_one(struct kz_job *j, const char *name, struct kz_err 
 	enum kz_rc rc = copy_open(&c, j, name, err);
 
 	if (!rc)
-		rc = kz_wk_get(j->worker, j->lease.id, name, j->conf.set.sandbox_max_artifact_bytes, copy_add, &c, &size,
-			       kz_deadline_in(KZ_MS(GET_MS)), err);
+		rc = kz_wk_get(j->worker, j->lease.id, name, j->conf.set.sandbox_max_artifact_bytes,
+			       copy_add, &c, &size, kz_deadline_in(KZ_MS(GET_MS)), err);
 	if (rc == KZ_E_IO && !err->reason[0])
 		kz_err_reason(err, kz_reason_code(KZ_R_OUTPUT_UNCREATABLE));
 	if (!rc && size != c.bytes)
-		rc = kz_refuse(err, KZ_R_TRANSPORT_LOST, "%lld of %lld bytes came", (long long)c.bytes, (long long)size);
+		rc = kz_refuse(err, KZ_R_TRANSPORT_LOST, "%lld of %lld bytes came",
+			       (long long)c.bytes, (long long)size);
 	if (!rc)
 		rc = copy_finish(&c, name, err);
 	if (rc)
@@ -202,8 +207,8 @@ enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err)
 
 	for (size_t i = 0; i < j->output_count; i++) {
 		struct kz_err e = KZ_ERR_INIT;
-		enum kz_rc rc = kz_job_is_cancelled(j) ? kz_refuse(&e, KZ_R_CANCELLED, NULL) :
-							 collect_one(j, j->outputs[i], &e);
+		enum kz_rc rc = kz_job_is_cancelled(j) ? kz_refuse(&e, KZ_R_CANCELLED, NULL)
+						       : collect_one(j, j->outputs[i], &e);
 
 		if (rc && !first) {
 			first = rc;

@@ -22,11 +22,14 @@ static enum kz_rc check_args(const struct kz_job *j, struct kz_err *err)
 		size_t n = strlen(j->ask->args[i]);
 
 		if (!kz_utf8_valid(j->ask->args[i], n))
-			return kz_refuse(err, KZ_R_USAGE, "argument %zu of the program is not UTF-8", i + 1);
+			return kz_refuse(err, KZ_R_USAGE,
+					 "argument %zu of the program is not UTF-8", i + 1);
 		total += n + 1;
 	}
 	if (total > 65536)
-		return kz_refuse(err, KZ_R_USAGE, "the program's arguments have %zu bytes, at most 65536 are allowed", total);
+		return kz_refuse(
+			err, KZ_R_USAGE,
+			"the program's arguments have %zu bytes, at most 65536 are allowed", total);
 	return KZ_OK;
 }
 
@@ -39,7 +42,8 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (!rc)
 		rc = kz_job_outputs(j, err);
 	if (!rc)
-		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language, j->cancel_fd, err);
+		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,
+				    j->cancel_fd, err);
 	if (!rc)
 		rc = kz_job_env(j, err);
 	if (!rc)

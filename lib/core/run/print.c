@@ -11,7 +11,8 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 static void base64(const unsigned char *p, size_t n, char *out)
 {
 	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = (unsigned)p[i] << 16 | (i + 1 < n ? (unsigned)p[i + 1] << 8 : 0) | (i + 2 < n ? p[i + 2] : 0u);
+		unsigned v = (unsigned)p[i] << 16 | (i + 1 < n ? (unsigned)p[i + 1] << 8 : 0) |
+			     (i + 2 < n ? p[i + 2] : 0u);
 
 		*out++ = digits[v >> 18];
 		*out++ = digits[v >> 12 & 63];
@@ -46,7 +47,8 @@ static size_t cut_length(const char *p, size_t n)
 }
 
 /* One event: text where it is UTF-8 without zero bytes, else base64. */
-static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_t n, struct kz_err *err)
+static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_t n,
+			      struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = kz_json_object();
 	bool is_text = kz_utf8_valid(p, n) && !memchr(p, 0, n);
@@ -67,7 +69,8 @@ static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_
 	return kz_job_print_json(j, o, err);
 }
 
-static enum kz_rc print_events(struct kz_job *j, int stream, const char *p, size_t n, struct kz_err *err)
+static enum kz_rc print_events(struct kz_job *j, int stream, const char *p, size_t n,
+			       struct kz_err *err)
 {
 	struct kz_job_stream *s = &j->streams[stream - 1];
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(n + sizeof(s->part));

@@ -5,7 +5,8 @@
 #include "core/run/job.h"
 #include "rule/reason.h"
 
-static void set_stream(struct kz_json *o, const char *key, const struct kz_job *j, int i, bool is_known)
+static void set_stream(struct kz_json *o, const char *key, const struct kz_job *j, int i,
+		       bool is_known)
 {
 	const struct kz_json *told = kz_json_get(j->worker_record, key);
 	const struct kz_job_stream *s = &j->streams[i];
@@ -63,7 +64,8 @@ static void set_not_run(struct kz_json *o, const struct kz_verdict *v)
 struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 {
 	struct kz_json *o = kz_json_object();
-	const struct kz_json *told = j->facts.has_record && j->facts.is_started ? j->worker_record : NULL;
+	const struct kz_json *told =
+		j->facts.has_record && j->facts.is_started ? j->worker_record : NULL;
 	struct kz_verdict v;
 
 	kz_result_judge(&j->facts, &v);
@@ -81,7 +83,8 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_number(o, "wall_ms", told);
 	set_number(o, "cpu_ms", told);
 	set_number(o, "peak_bytes", told);
-	kz_json_set(o, "limits_hit", limits(kz_json_get(told, "limits_hit"), j->facts.is_output_cut));
+	kz_json_set(o, "limits_hit",
+		    limits(kz_json_get(told, "limits_hit"), j->facts.is_output_cut));
 	set_stream(o, "stdout", j, 0, told != NULL);
 	set_stream(o, "stderr", j, 1, told != NULL);
 	set_number(o, "killed_count", told);

@@ -31,7 +31,8 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch, kz_job_prepare, kz_job_lease, kz_job_worker, kz_job_dispatch, kz_job_exec,
+		kz_job_watch,  kz_job_prepare,  kz_job_lease,
+		kz_job_worker, kz_job_dispatch, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -51,7 +52,8 @@ static void collect(struct kz_job *j)
 
 	if (!f->has_record || !f->is_started || f->cause != KZ_CAUSE_EXIT || f->interrupted)
 		return;
-	if (kz_job_collect(j, &err) && (f->exit == 0 || !kz_str_eq(err.reason, kz_reason_code(KZ_R_OUTPUT_MISSING))))
+	if (kz_job_collect(j, &err) &&
+	    (f->exit == 0 || !kz_str_eq(err.reason, kz_reason_code(KZ_R_OUTPUT_MISSING))))
 		kz_job_fail(j, &err);
 }
 
@@ -59,8 +61,8 @@ static const char *end_event(enum kz_outcome o)
 {
 	static const char *const events[] = {
 		[KZ_OUTCOME_COMPLETED] = "complete", [KZ_OUTCOME_FAILED] = "fail",
-		[KZ_OUTCOME_NOT_RUN] = "abort",	     [KZ_OUTCOME_BOUNDED] = "bound",
-		[KZ_OUTCOME_REFUSED] = "deny",	     [KZ_OUTCOME_UNKNOWN] = "lose",
+		[KZ_OUTCOME_NOT_RUN] = "abort",      [KZ_OUTCOME_BOUNDED] = "bound",
+		[KZ_OUTCOME_REFUSED] = "deny",       [KZ_OUTCOME_UNKNOWN] = "lose",
 	};
 
 	return events[o];
@@ -86,8 +88,11 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 	if (j->is_audited)
 		rc = kz_audit_record(j->audit, record, err);
 	else
-		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id, kz_reason_code(v.reason), err);
-	return rc ? rc : kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome), kz_outcome_name(v.outcome), err);
+		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id,
+				     kz_reason_code(v.reason), err);
+	return rc ? rc
+		  : kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome),
+				      kz_outcome_name(v.outcome), err);
 }
 
 void kz_job_finish(struct kz_job *j)
@@ -111,7 +116,8 @@ void kz_job_finish(struct kz_job *j)
 		return;
 	/* The outcome stands; the worker is retired by whoever finds it so. */
 	if (err.rc)
-		kz_log(KZ_LOG_WARNING, "worker not returned to the pool", "reason", err.reason, NULL);
+		kz_log(KZ_LOG_WARNING, "worker not returned to the pool", "reason", err.reason,
+		       NULL);
 }
 
 void kz_job_release(struct kz_job *j)
@@ -184,7 +190,8 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 	out->status = j->ask->is_json ? v.json_status : v.plain_status;
 	out->has_reason = v.has_reason;
 	if (v.has_reason) {
-		if (kz_str_eq(j->failure.reason, kz_reason_code(v.reason)) || (j->failure.text[0] && v.reason == KZ_R_INTERNAL))
+		if (kz_str_eq(j->failure.reason, kz_reason_code(v.reason)) ||
+		    (j->failure.text[0] && v.reason == KZ_R_INTERNAL))
 			out->err = j->failure;
 		else
 			kz_refuse(&out->err, v.reason, NULL);
@@ -194,13 +201,15 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 		out->status = j->ask->is_json ? 71 : 125;
 		return;
 	}
-	if (j->ask->record_fd >= 0 && kz_fd_write_all(j->ask->record_fd, line.data, line.len, &err) && out->status == 0)
+	if (j->ask->record_fd >= 0 &&
+	    kz_fd_write_all(j->ask->record_fd, line.data, line.len, &err) && out->status == 0)
 		out->status = j->ask->is_json ? 74 : 125;
 	if (!j->ask->is_json || !j->out)
 		return;
 	if (v.has_reason)
 		print_error(j, &out->err, v.reason);
-	if (kz_writer_add(j->out, line.data, line.len, &err) || kz_writer_drain(j->out, j->sig_fd, &err)) {
+	if (kz_writer_add(j->out, line.data, line.len, &err) ||
+	    kz_writer_drain(j->out, j->sig_fd, &err)) {
 		kz_job_is_cancelled(j);
 		if (j->interrupted)
 			out->status = 128 + j->interrupted;
@@ -211,7 +220,9 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 
 void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 {
-	struct kz_job j = { .ask = ask, .sig_fd = -1, .cancel_fd = -1, .outdir_fd = -1, .source.fd = -1 };
+	struct kz_job j = {
+		.ask = ask, .sig_fd = -1, .cancel_fd = -1, .outdir_fd = -1, .source.fd = -1
+	};
 	struct kz_err err = KZ_ERR_INIT;
 
 	*out = (struct kz_run_result){ .err = KZ_ERR_INIT };

@@ -30,21 +30,21 @@ struct kz_run_ask {
 	size_t input_count;
 	const char *const *outputs; /* names relative to the workspace */
 	size_t output_count;
-	const char *outdir;       /* NULL: "." */
-	const char *const *env;   /* NAME=VALUE, or NAME alone: from the caller's */
+	const char *outdir;     /* NULL: "." */
+	const char *const *env; /* NAME=VALUE, or NAME alone: from the caller's */
 	size_t env_count;
 	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
-	int64_t wall_ms;          /* 0: the bound of the settings; else only lowers it */
-	bool is_json;             /* events and record as JSON lines on stdout_fd */
+	int64_t wall_ms;               /* 0: the bound of the settings; else only lowers it */
+	bool is_json;                  /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;
-	int record_fd;            /* the record goes there too; -1: nowhere */
+	int record_fd; /* the record goes there too; -1: nowhere */
 	/* The lease in force around this run (kz-lease with), as its environment names it; NULL: none. */
 	const char *lease, *token, *fence;
 };
 
 struct kz_run_result {
-	int status;         /* exit status */
-	bool has_reason;    /* err tells the reason, to be said in plain mode */
+	int status;      /* exit status */
+	bool has_reason; /* err tells the reason, to be said in plain mode */
 	struct kz_err err;
 };
 

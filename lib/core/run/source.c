@@ -29,8 +29,8 @@ static const struct {
 	const char *suffix;
 	enum kz_language language;
 } suffixes[] = {
-	{ ".py", KZ_LANG_PYTHON },  { ".js", KZ_LANG_NODE },  { ".mjs", KZ_LANG_NODE },
-	{ ".cjs", KZ_LANG_NODE },   { ".sh", KZ_LANG_SHELL },
+	{ ".py", KZ_LANG_PYTHON }, { ".js", KZ_LANG_NODE },  { ".mjs", KZ_LANG_NODE },
+	{ ".cjs", KZ_LANG_NODE },  { ".sh", KZ_LANG_SHELL },
 };
 
 const char *kz_language_name(enum kz_language l)
@@ -46,7 +46,8 @@ static enum kz_rc by_name(const char *name, enum kz_language *out, struct kz_err
 			return KZ_OK;
 		}
 	}
-	return kz_refuse(err, KZ_R_UNSUPPORTED_LANGUAGE, "there is no language '%.40s' (python, node, shell)", name);
+	return kz_refuse(err, KZ_R_UNSUPPORTED_LANGUAGE,
+			 "there is no language '%.40s' (python, node, shell)", name);
 }
 
 static bool by_suffix(const char *path, enum kz_language *out)
@@ -75,7 +76,8 @@ static enum kz_rc by_shebang(const char *head, size_t n, enum kz_language *out, 
 	len = len < sizeof(line) ? len : sizeof(line) - 1;
 	memcpy(line, head, len);
 	line[len] = 0;
-	for (char *word = strtok_r(line + 2, " \t\r", &save); word; word = strtok_r(NULL, " \t\r", &save)) {
+	for (char *word = strtok_r(line + 2, " \t\r", &save); word;
+	     word = strtok_r(NULL, " \t\r", &save)) {
 		const char *base = kz_path_base(word);
 
 		if (kz_str_eq(base, "env") || base[0] == '-' || strchr(base, '='))
@@ -84,17 +86,20 @@ static enum kz_rc by_shebang(const char *head, size_t n, enum kz_language *out, 
 			*out = KZ_LANG_PYTHON;
 		else if (kz_str_has_prefix(base, "node"))
 			*out = KZ_LANG_NODE;
-		else if (kz_str_eq(base, "sh") || kz_str_eq(base, "dash") || kz_str_eq(base, "bash"))
+		else if (kz_str_eq(base, "sh") || kz_str_eq(base, "dash") ||
+			 kz_str_eq(base, "bash"))
 			*out = KZ_LANG_SHELL;
 		else
-			return kz_refuse(err, KZ_R_UNSUPPORTED_LANGUAGE, "no language for the program's #! line");
+			return kz_refuse(err, KZ_R_UNSUPPORTED_LANGUAGE,
+					 "no language for the program's #! line");
 		return KZ_OK;
 	}
 	return KZ_OK;
 }
 
 /* Hash the file and find its language by its first bytes unless known. */
-static enum kz_rc look(struct kz_source *s, const char *path, const char *language, const char *p, struct kz_err *err)
+static enum kz_rc look(struct kz_source *s, const char *path, const char *language, const char *p,
+		       struct kz_err *err)
 {
 	size_t n = (size_t)s->size;
 
@@ -110,7 +115,8 @@ static enum kz_rc open_path(const char *path, int *fd, struct kz_err *err)
 {
 	if (kz_str_eq(path, "-")) {
 		*fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
-		return *fd >= 0 ? KZ_OK : kz_refuse(err, KZ_R_CODE_UNREADABLE, "standard input is closed");
+		return *fd >= 0 ? KZ_OK
+				: kz_refuse(err, KZ_R_CODE_UNREADABLE, "standard input is closed");
 	}
 	/* Non-blocking, so that a named pipe without a writer cannot hold us here. */
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -134,7 +140,8 @@ static void name_file(struct kz_source *s, const char *path)
 	memcpy(s->name, base, strlen(base) + 1);
 }
 
-static enum kz_rc read_file(struct kz_source *s, const char *path, const char *language, int cancel_fd, struct kz_err *err)
+static enum kz_rc read_file(struct kz_source *s, const char *path, const char *language,
+			    int cancel_fd, struct kz_err *err)
 {
 	kz_auto_close int fd = -1;
 	enum kz_rc rc = open_path(path, &fd, err);
@@ -145,7 +152,9 @@ static enum kz_rc read_file(struct kz_source *s, const char *path, const char *l
 	rc = kz_source_copy(fd, KZ_SOURCE_MAX, cancel_fd, &s->fd, &s->size, err);
 	if (rc) {
 		kz_err_wrap(err, "the program");
-		return err && err->reason[0] ? rc : kz_err_reason(err, kz_reason_code(KZ_R_CODE_UNREADABLE));
+		return err && err->reason[0]
+			       ? rc
+			       : kz_err_reason(err, kz_reason_code(KZ_R_CODE_UNREADABLE));
 	}
 	if (s->size)
 		p = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
@@ -157,7 +166,8 @@ static enum kz_rc read_file(struct kz_source *s, const char *path, const char *l
 	return rc;
 }
 
-static enum kz_rc read_text(struct kz_source *s, const char *code, const char *language, struct kz_err *err)
+static enum kz_rc read_text(struct kz_source *s, const char *code, const char *language,
+			    struct kz_err *err)
 {
 	enum kz_rc rc;
 
@@ -177,8 +187,8 @@ static enum kz_rc read_text(struct kz_source *s, const char *code, const char *l
 	return kz_fd_write_all(s->fd, code, (size_t)s->size, err);
 }
 
-enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *code, const char *language,
-			  int cancel_fd, struct kz_err *err)
+enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *code,
+			  const char *language, int cancel_fd, struct kz_err *err)
 {
 	enum kz_rc rc;
 
@@ -188,7 +198,8 @@ enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *cod
 		if (rc)
 			return rc;
 	}
-	rc = code ? read_text(s, code, language, err) : read_file(s, path, language, cancel_fd, err);
+	rc = code ? read_text(s, code, language, err)
+		  : read_file(s, path, language, cancel_fd, err);
 	if (!rc && !s->text) {
 		name_file(s, path);
 		if (lseek(s->fd, 0, SEEK_SET) < 0)
@@ -203,7 +214,8 @@ void kz_source_release(struct kz_source *s)
 	s->fd = -1;
 }
 
-const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count, char path[300])
+const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count,
+			    char path[300])
 {
 	const char **argv = calloc(count + 5, sizeof(*argv));
 	size_t n = 0;

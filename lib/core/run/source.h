@@ -20,10 +20,10 @@
 enum kz_language { KZ_LANG_PYTHON, KZ_LANG_NODE, KZ_LANG_SHELL };
 
 struct kz_source {
-	int fd;             /* a file of the code, whole; -1 when it goes by argument */
+	int fd; /* a file of the code, whole; -1 when it goes by argument */
 	int64_t size;
-	const char *text;   /* by argument: the code, borrowed; else NULL */
-	char name[256];     /* its name below KZ_SOURCE_DIR, when a file */
+	const char *text; /* by argument: the code, borrowed; else NULL */
+	char name[256];   /* its name below KZ_SOURCE_DIR, when a file */
 	char sha256[KZ_SHA256_HEX];
 	enum kz_language language;
 };
@@ -35,8 +35,8 @@ struct kz_source {
  * own: kz_source_release.
  * err: code_unreadable, unsupported_language, cancelled
  */
-enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *code, const char *language,
-			  int cancel_fd, struct kz_err *err);
+enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *code,
+			  const char *language, int cancel_fd, struct kz_err *err);
 void kz_source_release(struct kz_source *s);
 const char *kz_language_name(enum kz_language l);
 
@@ -44,9 +44,11 @@ const char *kz_language_name(enum kz_language l);
  * The argument vector inside the worker.
  * in: args[0..count) of the program. out: new array, NULL-terminated, of borrowed strings and of path (own storage). NULL: memory is out
  */
-const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count, char path[300]);
+const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count,
+			    char path[300]);
 
 /* Copy what fd gives to its end into a new sealed memory file. err: KZ_E_DATA over max bytes, KZ_E_IO, cancelled */
-enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size, struct kz_err *err);
+enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size,
+			  struct kz_err *err);
 
 #endif

@@ -48,7 +48,8 @@ bool kz_job_is_cancelled(struct kz_job *j)
 		return true;
 	if (sig)
 		j->interrupted = sig;
-	else if (kz_writer_errno(j->out) == EPIPE || (poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP))))
+	else if (kz_writer_errno(j->out) == EPIPE ||
+		 (poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP))))
 		j->interrupted = SIGPIPE;
 	return j->interrupted || kz_writer_errno(j->out);
 }

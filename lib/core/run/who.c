@@ -9,14 +9,16 @@
 #include "core/conf/keys.h"
 #include "rule/reason.h"
 
-static enum kz_rc take(const char *what, const char *s, char out[KZ_WHO_MAX + 1], struct kz_err *err)
+static enum kz_rc take(const char *what, const char *s, char out[KZ_WHO_MAX + 1],
+		       struct kz_err *err)
 {
 	size_t n = strlen(s);
 
 	if (n == 0)
 		return kz_refuse(err, KZ_R_USAGE, "the %s is empty", what);
 	if (n > KZ_WHO_MAX)
-		return kz_refuse(err, KZ_R_USAGE, "the %s has %zu bytes, at most %d are allowed", what, n, KZ_WHO_MAX);
+		return kz_refuse(err, KZ_R_USAGE, "the %s has %zu bytes, at most %d are allowed",
+				 what, n, KZ_WHO_MAX);
 	if (!kz_utf8_valid(s, n))
 		return kz_refuse(err, KZ_R_USAGE, "the %s is not UTF-8", what);
 	if (kz_str_has_control(s))
@@ -35,7 +37,8 @@ static enum kz_rc calling_user(char *out, size_t size, struct kz_err *err)
 	return kz_str_format(out, size, err, "uid-%u", (unsigned)getuid());
 }
 
-enum kz_rc kz_who_set(struct kz_who *w, const char *actor, const char *conversation, struct kz_err *err)
+enum kz_rc kz_who_set(struct kz_who *w, const char *actor, const char *conversation,
+		      struct kz_err *err)
 {
 	char user[KZ_WHO_MAX + 1], own[KZ_ID_HEX + 4];
 	enum kz_rc rc;

@@ -14,7 +14,7 @@
 struct kz_who {
 	char actor[KZ_WHO_MAX + 1];
 	char conversation[KZ_WHO_MAX + 1];
-	char actor_id[KZ_ID_HEX];        /* hashed; set by kz_who_hash */
+	char actor_id[KZ_ID_HEX]; /* hashed; set by kz_who_hash */
 	char conversation_id[KZ_ID_HEX];
 };
 
@@ -23,7 +23,8 @@ struct kz_who {
  * random one, which nobody else can wait for.
  * err: usage when one is empty, over KZ_WHO_MAX bytes, not UTF-8 or has control characters
  */
-enum kz_rc kz_who_set(struct kz_who *w, const char *actor, const char *conversation, struct kz_err *err);
+enum kz_rc kz_who_set(struct kz_who *w, const char *actor, const char *conversation,
+		      struct kz_err *err);
 /* Hash both with the identity key of a state directory. err: as kz_keys_read */
 enum kz_rc kz_who_hash(struct kz_who *w, const char *state, struct kz_err *err);
 

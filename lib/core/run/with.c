@@ -37,7 +37,8 @@ static enum kz_rc export_lease(const struct kz_lease *l, struct kz_err *err)
 	char fence[24];
 
 	snprintf(fence, sizeof(fence), "%lld", (long long)l->fence);
-	if (setenv("KZ_LEASE", l->id, 1) || setenv("KZ_LEASE_TOKEN", l->token, 1) || setenv("KZ_FENCE", fence, 1))
+	if (setenv("KZ_LEASE", l->id, 1) || setenv("KZ_LEASE_TOKEN", l->token, 1) ||
+	    setenv("KZ_FENCE", fence, 1))
 		return kz_err_sys(err, KZ_E_OS, "cannot set the environment");
 	return KZ_OK;
 }
@@ -79,7 +80,8 @@ static enum kz_rc start(struct with *w, char *const *argv, struct kz_err *err)
 	if (n == sizeof(e)) {
 		waitpid(w->child, NULL, 0);
 		w->child = -1;
-		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "%.100s: %s", argv[0], strerrordesc_np(e));
+		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "%.100s: %s", argv[0],
+				 strerrordesc_np(e));
 	}
 	w->child_fd = pidfd_open(w->child, 0);
 	return w->child_fd < 0 ? kz_err_sys(err, KZ_E_OS, "cannot watch the program") : KZ_OK;
@@ -162,17 +164,20 @@ static enum kz_rc bind(struct with *w, struct kz_err *err)
 	enum kz_rc rc = kz_lease_connect(&w->h->conf, &w->h->lease, until, &w->worker, err);
 
 	if (!rc)
-		rc = kz_wk_bind(w->worker, w->h->lease.id, w->h->lease.fence, kz_deadline_left(w->h->sure), until, err);
+		rc = kz_wk_bind(w->worker, w->h->lease.id, w->h->lease.fence,
+				kz_deadline_left(w->h->sure), until, err);
 	return rc;
 }
 
 static enum kz_rc run(struct with *w, char *const *argv, int *status, struct kz_err *err)
 {
-	int64_t period = w->h->conf.set.sandbox_lease_heartbeat_seconds * 1000, third = w->h->lease.ttl_ms / 3;
+	int64_t period = w->h->conf.set.sandbox_lease_heartbeat_seconds * 1000,
+		third = w->h->lease.ttl_ms / 3;
 	enum kz_rc rc = bind(w, err);
 
 	if (!rc)
-		rc = kz_heart_start(&w->heart, &w->h->conf, &w->h->lease, w->h->sure, KZ_MS(period < third ? period : third), err);
+		rc = kz_heart_start(&w->heart, &w->h->conf, &w->h->lease, w->h->sure,
+				    KZ_MS(period < third ? period : third), err);
 	if (!rc)
 		rc = export_lease(&w->h->lease, err);
 	if (!rc)
@@ -194,13 +199,16 @@ static void release(struct with *w)
 
 	kz_heart_free(kz_take(w->heart)); /* a renewal must not cross the release */
 	if (!w->is_lost && kz_hold_release(w->h, w->worker, &evidence, &err))
-		kz_log(KZ_LOG_WARNING, "worker not returned to the pool", "reason", err.reason, NULL);
+		kz_log(KZ_LOG_WARNING, "worker not returned to the pool", "reason", err.reason,
+		       NULL);
 	kz_wk_close(w->worker);
 }
 
-enum kz_rc kz_hold_with(struct kz_hold *h, const struct kz_ms *wait, char *const *argv, int *status, struct kz_err *err)
+enum kz_rc kz_hold_with(struct kz_hold *h, const struct kz_ms *wait, char *const *argv, int *status,
+			struct kz_err *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, 0 };
+	static const int signals[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+				       SIGUSR1, SIGUSR2, SIGCONT, 0 };
 	struct with w = { .h = h, .sig_fd = -1, .child_fd = -1, .child = -1 };
 	struct kz_proc_id self;
 	char holder[KZ_HOLDER_TEXT];

@@ -11,7 +11,8 @@ static bool is_bound_already(const struct kz_job *j)
 {
 	const struct kz_json *bound = kz_json_get(j->health, "bound");
 
-	return kz_json_is_object(bound) && kz_str_eq(kz_json_str(bound, "lease", ""), j->lease.id) &&
+	return kz_json_is_object(bound) &&
+	       kz_str_eq(kz_json_str(bound, "lease", ""), j->lease.id) &&
 	       kz_json_num(bound, "fence", -1) == j->lease.fence;
 }
 
@@ -24,7 +25,8 @@ static enum kz_rc bind(struct kz_job *j, struct kz_err *err)
 		return rc;
 	if (!j->is_lease_own && is_bound_already(j))
 		return KZ_OK;
-	rc = kz_wk_bind(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure), until, err);
+	rc = kz_wk_bind(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure), until,
+			err);
 	j->is_bound = !rc;
 	return rc;
 }
@@ -35,13 +37,15 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 	enum kz_rc rc = KZ_OK;
 
 	if (!j->source.text)
-		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, j->source.name, j->source.fd, j->source.size, 0444, until, err);
+		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, j->source.name, j->source.fd,
+			       j->source.size, 0444, until, err);
 	for (size_t i = 0; !rc && i < j->input_count; i++) {
 		struct kz_job_input *in = &j->inputs[i];
 
 		if (kz_job_is_cancelled(j))
 			return kz_refuse(err, KZ_R_CANCELLED, NULL);
-		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_SPACE, in->name, in->fd, in->size, 0644, until, err);
+		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_SPACE, in->name, in->fd, in->size,
+			       0644, until, err);
 		if (rc)
 			kz_err_wrap(err, "input %.100s", in->name);
 	}
@@ -50,7 +54,8 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 
 enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err)
 {
-	enum kz_rc rc = kz_lease_connect(&j->conf, &j->lease, kz_deadline_in(KZ_MS(CONNECT_MS)), &j->worker, err);
+	enum kz_rc rc = kz_lease_connect(&j->conf, &j->lease, kz_deadline_in(KZ_MS(CONNECT_MS)),
+					 &j->worker, err);
 
 	if (!rc)
 		rc = bind(j, err);

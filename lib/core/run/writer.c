@@ -183,7 +183,8 @@ enum kz_rc kz_writer_drain(struct kz_writer *w, int cancel_fd, struct kz_err *er
 		if (!is_busy)
 			return KZ_OK;
 		if (poll(fds, 2, -1) > 0 && fds[1].revents)
-			return kz_err_set(err, KZ_E_TEMPFAIL, "interrupted while writing the output");
+			return kz_err_set(err, KZ_E_TEMPFAIL,
+					  "interrupted while writing the output");
 		if (fds[0].revents && read(w->idle_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
 			return kz_err_sys(err, KZ_E_OS, "cannot wait for the output thread");
 	}
