@@ -50,11 +50,11 @@ static enum kz_rc check_clash(const struct kz_job *j, const char *name, struct k
 	return KZ_OK;
 }
 
-static enum kz_rc open_one(struct kz_job *j, struct kz_job_input *in, const char *file,
-			   int64_t left, struct kz_err *err)
+static enum kz_rc open_one(struct kz_job *j, struct kz_job_input *in, int64_t left,
+			   struct kz_err *err)
 {
 	/* Non-blocking, so that a named pipe without a writer cannot hold us here. */
-	kz_auto_close int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	kz_auto_close int fd = open(in->file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat st;
 	enum kz_rc rc;
 
@@ -77,22 +77,16 @@ static enum kz_rc open_one(struct kz_job *j, struct kz_job_input *in, const char
 	return rc;
 }
 
-enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err)
+enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err)
 {
-	int64_t left = j->conf.set.kz_run_disk_bytes;
-
 	if (!j->ask->input_count)
 		return KZ_OK;
-	if ((int64_t)j->ask->input_count >= j->conf.set.kz_run_inodes)
-		return kz_refuse(err, KZ_R_INPUT_OVER_BOUND,
-				 "more inputs than a workspace has inodes (KZ_RUN_INODES)");
 	j->inputs = calloc(j->ask->input_count, sizeof(*j->inputs));
 	if (!j->inputs)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
 	for (size_t i = 0; i < j->ask->input_count; i++) {
 		struct kz_job_input *in = &j->inputs[i];
-		const char *file;
-		enum kz_rc rc = split(j->ask->inputs[i], in->name, &file, err);
+		enum kz_rc rc = split(j->ask->inputs[i], in->name, &in->file, err);
 
 		in->fd = -1;
 		if (!rc)
@@ -100,7 +94,21 @@ enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err)
 		if (rc)
 			return rc;
 		j->input_count = i + 1;
-		rc = open_one(j, in, file, left, err);
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err)
+{
+	int64_t left = j->conf.set.kz_run_disk_bytes;
+
+	if ((int64_t)j->input_count > j->conf.set.kz_run_inodes)
+		return kz_refuse(err, KZ_R_INPUT_OVER_BOUND,
+				 "more inputs than a workspace has inodes (KZ_RUN_INODES)");
+	for (size_t i = 0; i < j->input_count; i++) {
+		struct kz_job_input *in = &j->inputs[i];
+		enum kz_rc rc = open_one(j, in, left, err);
+
 		if (!rc)
 			left -= in->size;
 		if (rc == KZ_E_DATA || left < 0)

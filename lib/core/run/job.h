@@ -26,6 +26,7 @@
 
 struct kz_job_input {
 	char name[KZ_PATH_MAX + 1];
+	const char *file;
 	int fd;
 	int64_t size;
 };
@@ -83,6 +84,7 @@ enum kz_rc kz_job_watch(struct kz_job *j,
 enum kz_rc kz_job_prepare(
 	struct kz_job *j,
 	struct kz_err *err); /* settings, names, files; nothing outside this process */
+enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err); /* checks them */
 enum kz_rc kz_job_inputs(struct kz_job *j,
 			 struct kz_err *err); /* opens them all, bounds their sum */
 enum kz_rc kz_job_outputs(struct kz_job *j,

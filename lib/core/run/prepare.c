@@ -40,6 +40,8 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (!rc)
 		rc = check_args(j, err);
 	if (!rc)
+		rc = kz_job_input_names(j, err);
+	if (!rc)
 		rc = kz_job_outputs(j, err);
 	if (!rc)
 		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,

@@ -179,6 +179,19 @@ static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_
 	return o ? kz_job_print_json(j, o, &err) : KZ_E_OS;
 }
 
+/* What the caller is told beside the status. */
+static void explain(const struct kz_job *j, const struct kz_verdict *v, struct kz_run_result *out)
+{
+	out->has_reason = v->has_reason;
+	if (!v->has_reason)
+		return;
+	if (j->facts.has_failure && j->facts.failure == v->reason)
+		out->err = j->failure;
+	else
+		kz_refuse(&out->err, v->reason, NULL);
+	kz_err_reason(&out->err, kz_reason_code(v->reason));
+}
+
 /* The record is the last thing; with -j it is preceded by an error line where kz itself failed. */
 static void tell(struct kz_job *j, struct kz_run_result *out)
 {
@@ -188,15 +201,7 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 	struct kz_err err = KZ_ERR_INIT;
 
 	out->status = j->ask->is_json ? v.json_status : v.plain_status;
-	out->has_reason = v.has_reason;
-	if (v.has_reason) {
-		if (kz_str_eq(j->failure.reason, kz_reason_code(v.reason)) ||
-		    (j->failure.text[0] && v.reason == KZ_R_INTERNAL))
-			out->err = j->failure;
-		else
-			kz_refuse(&out->err, v.reason, NULL);
-		kz_err_reason(&out->err, kz_reason_code(v.reason));
-	}
+	explain(j, &v, out);
 	if (!record || kz_json_write(record, &line, &err) || kz_buf_add(&line, "\n", 1, &err)) {
 		out->status = j->ask->is_json ? 71 : 125;
 		return;

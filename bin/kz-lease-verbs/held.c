@@ -1,0 +1,93 @@
+/* kz-lease renew and release: with the token of a lease. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "rule/reason.h"
+#include "verbs.h"
+
+/* Tokens never stand in an argument list: from the environment, or from a descriptor. */
+static enum kz_rc read_token(int64_t fd, char out[KZ_ID_HEX], struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(KZ_ID_HEX + 1);
+	const char *token = getenv("KZ_LEASE_TOKEN");
+
+	if (fd >= 0) {
+		if (kz_fd_read_all((int)fd, &b, err))
+			return kz_refuse(err, KZ_R_TOKEN_MISSING, "--token-fd %d gives no token",
+					 (int)fd);
+		while (b.len && (b.data[b.len - 1] == '\n' || b.data[b.len - 1] == '\r'))
+			b.data[--b.len] = 0;
+		token = kz_buf_str(&b);
+	}
+	if (!token || strlen(token) != KZ_ID_HEX - 1)
+		return kz_refuse(err, KZ_R_TOKEN_MISSING,
+				 "give the token in KZ_LEASE_TOKEN or with --token-fd FD");
+	memcpy(out, token, KZ_ID_HEX);
+	return KZ_OK;
+}
+
+/* renew and release begin alike. */
+static enum kz_rc find(struct kz_cli *cli, struct kz_hold *h, int64_t token_fd)
+{
+	char token[KZ_ID_HEX];
+	enum kz_rc rc = read_token(token_fd, token, &cli->err);
+
+	if (!rc)
+		rc = kz_hold_open(h, &cli->err);
+	return rc ? rc : kz_hold_find(h, cli->operands[0], token, &cli->err);
+}
+
+int kz_verb_renew(struct kz_cli *cli, int argc, char **argv)
+{
+	struct kz_hold h kz_auto_hold = { 0 };
+	int64_t token_fd = -1;
+	const struct kz_opt opts[] = { { 0, "token-fd", KZ_OPT_INT, &token_fd, "FD",
+					 "read the token from this descriptor", 0, 1048576 },
+				       KZ_OPT_JSON(cli),
+				       KZ_OPT_END };
+	const struct kz_usage usage = { "kz-lease", "renew", KZ_RENEW_SYNOPSIS, KZ_RENEW_WHAT, opts,
+					1,          1 };
+	enum kz_rc rc;
+
+	if (!kz_opt_parse(cli, &usage, argc, argv))
+		return kz_main_end(cli, cli->err.rc);
+	rc = find(cli, &h, token_fd);
+	if (!rc)
+		rc = kz_hold_renew(&h, &cli->err);
+	if (!rc)
+		rc = kz_out_record(cli, kz_lease_columns, kz_lease_object(&h.lease, false));
+	return kz_main_end(cli, rc);
+}
+
+int kz_verb_release(struct kz_cli *cli, int argc, char **argv)
+{
+	static const struct kz_column release_columns[] = { { "lease", "lease", NULL },
+							    { "clean", "clean", NULL },
+							    { NULL, NULL, NULL } };
+	struct kz_hold h kz_auto_hold = { 0 };
+	kz_auto_json struct kz_json *evidence = NULL;
+	int64_t token_fd = -1;
+	const struct kz_opt opts[] = { { 0, "token-fd", KZ_OPT_INT, &token_fd, "FD",
+					 "read the token from this descriptor", 0, 1048576 },
+				       KZ_OPT_JSON(cli),
+				       KZ_OPT_END };
+	const struct kz_usage usage = {
+		"kz-lease", "release", KZ_RELEASE_SYNOPSIS, KZ_RELEASE_WHAT, opts, 1, 1
+	};
+	struct kz_json *o;
+	enum kz_rc rc;
+
+	if (!kz_opt_parse(cli, &usage, argc, argv))
+		return kz_main_end(cli, cli->err.rc);
+	rc = find(cli, &h, token_fd);
+	if (!rc)
+		rc = kz_hold_release(&h, NULL, &evidence, &cli->err);
+	if (!rc) {
+		o = kz_out_object("released");
+		kz_json_set_str(o, "lease", h.lease.id);
+		kz_json_set_bool(o, "clean", kz_json_flag(evidence, "clean", false));
+		rc = kz_out_record(cli, release_columns, o);
+	}
+	return kz_main_end(cli, rc);
+}

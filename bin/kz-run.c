@@ -1,0 +1,110 @@
+/* kz-run: run one program in a leased, isolated worker and hand its result back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/main.h"
+#include "cli/opt.h"
+#include "core/run/run.h"
+#include "rule/reason.h"
+
+extern char **environ;
+
+/* The last line on stderr, which says in plain mode what of kz's own went wrong. */
+static void say(const struct kz_cli *cli, const struct kz_run_result *r)
+{
+	if (r->has_reason && !cli->json)
+		fprintf(stderr, "%s: %s: %s\n", cli->program, r->err.reason, r->err.text);
+}
+
+static enum kz_rc check(struct kz_cli *cli, const struct kz_run_ask *ask)
+{
+	if (!ask->code && !ask->path)
+		return kz_refuse(&cli->err, KZ_R_USAGE,
+				 "no program: give FILE, - or -c CODE (see kz-run -h)");
+	if (ask->record_fd >= 0 && fcntl(ask->record_fd, F_GETFD) < 0)
+		return kz_refuse(&cli->err, KZ_R_USAGE, "--record %d: not an open descriptor",
+				 ask->record_fd);
+	return KZ_OK;
+}
+
+static int run(struct kz_cli *cli, struct kz_run_ask *ask)
+{
+	struct kz_run_result result;
+	char **rest = cli->operands;
+	int count = cli->operand_count;
+	enum kz_rc rc;
+
+	if (!ask->code && count > 0) {
+		ask->path = *rest++;
+		count--;
+	}
+	ask->args = (const char *const *)rest;
+	ask->arg_count = (size_t)count;
+	rc = check(cli, ask);
+	if (rc)
+		return kz_main_end(cli, rc);
+	kz_run(ask, &result);
+	say(cli, &result);
+	return result.status;
+}
+
+int main(int argc, char **argv)
+{
+	struct kz_cli cli;
+	struct kz_run_ask ask = { .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2 };
+	kz_auto_opt_list struct kz_opt_list inputs = { 0 }, outputs = { 0 }, env = { 0 };
+	int64_t record = -1;
+	const struct kz_opt opts[] = {
+		{ 'A', "actor", KZ_OPT_TEXT, &ask.actor, "ACTOR",
+		  "who the run is for (default: the calling user)", 0, 0 },
+		{ 'C', "conversation", KZ_OPT_TEXT, &ask.conversation, "NAME",
+		  "conversation the run belongs to (default: one of its own)", 0, 0 },
+		{ 'l', "language", KZ_OPT_TEXT, &ask.language, "NAME",
+		  "python, node or shell (default: suffix, #!, else python)", 0, 0 },
+		{ 'c', "code", KZ_OPT_TEXT, &ask.code, "CODE", "run this text instead of a FILE", 0,
+		  0 },
+		{ 'i', "input", KZ_OPT_LIST, &inputs, "[NAME=]FILE",
+		  "put FILE into the workspace as NAME", 0, 0 },
+		{ 'o', "output", KZ_OPT_LIST, &outputs, "NAME",
+		  "copy NAME out of the workspace after the run", 0, 0 },
+		{ 'd', "output-dir", KZ_OPT_TEXT, &ask.outdir, "OUTDIR",
+		  "where outputs go (default: the current directory)", 0, 0 },
+		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
+		  "set a variable of the program; without VALUE: the caller's", 0, 0 },
+		{ 't', "timeout", KZ_OPT_INT, &ask.wall_ms, "MS", "lower the wall-clock bound", 1,
+		  INT64_MAX },
+		KZ_OPT_JSON(&cli),
+		{ 0, "record", KZ_OPT_INT, &record, "FD",
+		  "write the terminal record to this descriptor too", 0, 1048576 },
+		KZ_OPT_END,
+	};
+	const struct kz_usage usage = {
+		.program = "kz-run",
+		.synopsis =
+			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [-d OUTDIR] "
+			"[-e NAME[=VALUE]]... [-t MS] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
+		.what = "run a program in a leased, isolated worker",
+		.opts = opts,
+		.least = 0,
+		.most = -1,
+	};
+
+	kz_main_start(&cli, "kz-run");
+	if (!kz_opt_parse(&cli, &usage, argc, argv))
+		return kz_main_end(&cli, cli.err.rc);
+	ask.inputs = inputs.items;
+	ask.input_count = inputs.count;
+	ask.outputs = outputs.items;
+	ask.output_count = outputs.count;
+	ask.env = env.items;
+	ask.env_count = env.count;
+	ask.caller_env = (const char *const *)environ;
+	ask.record_fd = (int)record;
+	ask.is_json = cli.json;
+	ask.lease = getenv("KZ_LEASE");
+	ask.token = getenv("KZ_LEASE_TOKEN");
+	ask.fence = getenv("KZ_FENCE");
+	return run(&cli, &ask);
+}
