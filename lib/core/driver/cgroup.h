@@ -31,6 +31,7 @@ struct kz_cg {
 	struct kz_cg_tree trees[KZ_CG_TREES];
 	size_t count;
 	bool is_v2; /* the needed controllers are in version 2 */
+	char mount_v2[64]; /* where that is mounted; "" on version 1 */
 };
 
 struct kz_cg_limits {
@@ -69,6 +70,8 @@ bool kz_cg_has(const char *list, const char *controller);
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller);
 /* Make UNIT everywhere and UNIT/tenant with its limits where they count. err: cgroup_unavailable */
 enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant, struct kz_err *err);
+/* What config.json calls UNIT/worker. */
+enum kz_rc kz_cg_container_path(const struct kz_cg *cg, char *out, size_t size, struct kz_err *err);
 /* Put the limits on UNIT/child (made by kz_cg_make or the runtime). */
 enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l, struct kz_err *err);
 /* Open the tenant's files, close-on-exec. out: fds[KZ_CG_FILES]; nothing is open after a failure */

@@ -109,6 +109,8 @@ static enum kz_rc tree_add(struct kz_cg *cg, const char *controllers, const char
 		if (kz_str_copy(t->controllers, sizeof t->controllers, controllers, err) ||
 		    kz_str_format(t->dir, sizeof t->dir, err, "%s%s/%s", m.point, below_root(m.root, path), unit))
 			return err ? err->rc : KZ_E_DATA;
+		if (!controllers[0] && kz_str_copy(cg->mount_v2, sizeof cg->mount_v2, m.point, err))
+			return KZ_E_DATA;
 		cg->count++;
 		return KZ_OK;
 	}
@@ -157,6 +159,15 @@ enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, cons
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
 	return require(cg, err);
+}
+
+enum kz_rc kz_cg_container_path(const struct kz_cg *cg, char *out, size_t size, struct kz_err *err)
+{
+	size_t i = kz_cg_tree_of(cg, "memory");
+
+	if (!cg->is_v2 || i == KZ_CG_NONE)
+		return kz_str_copy(out, size, "worker", err);
+	return kz_str_format(out, size, err, "%s/worker", cg->trees[i].dir + strlen(cg->mount_v2));
 }
 
 struct kz_json *kz_cg_to_json(const struct kz_cg *cg)

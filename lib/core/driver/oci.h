@@ -68,6 +68,8 @@ enum kz_rc kz_oci_create(struct kz_oci *o, const char *worker, const char *insta
 			 struct kz_json **posture, bool *is_certain, struct kz_err *err);
 /* The named worker, container, cgroups, uids and directory, is gone when KZ_OK; another instance of that name is untouched. */
 enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance, struct kz_err *err);
+/* Undo everything that a create did; the directory goes last. in: the worker's directory is locked */
+enum kz_rc kz_oci_undo(struct kz_oci *o, const struct kz_oci_record *r, struct kz_deadline until, struct kz_err *err);
 /* The record of one worker and whether its process 1 lives. err: KZ_E_NOINPUT when there is none */
 enum kz_rc kz_oci_get(struct kz_oci *o, const char *worker, struct kz_oci_record *r, bool *is_alive, struct kz_err *err);
 /* Every worker here, as the array of the list verb (new). */
@@ -92,7 +94,7 @@ enum kz_rc kz_oci_unit(const struct kz_oci *o, const char *worker, char out[128]
  * err: worker_exists, userns_unavailable
  */
 enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lock, struct kz_err *err);
-/* err: KZ_E_NOINPUT when there is no such worker; malformed_input when its record is damaged */
+/* A damaged record is salvaged as far as deleting needs. err: KZ_E_NOINPUT when there is no such worker */
 enum kz_rc kz_oci_record_read(const struct kz_oci *o, const char *worker, struct kz_oci_record *r, struct kz_err *err);
 /* Lock the directory of a worker. err: KZ_E_NOINPUT when it is gone, KZ_E_TEMPFAIL */
 enum kz_rc kz_oci_record_lock(const struct kz_oci *o, const char *worker, struct kz_deadline until, int *lock, struct kz_err *err);

@@ -18,6 +18,7 @@
 
 #define RECORD_MAX (64 << 10)
 #define LOCK_PAUSE 5
+#define MARK "instance-" /* an empty file of this name and the instance keeps the uid range claimed */
 
 enum kz_rc kz_oci_path(const struct kz_oci *o, char out[KZ_OCI_PATH], struct kz_err *err, const char *fmt, ...)
 {
@@ -41,6 +42,16 @@ enum kz_rc kz_oci_unit(const struct kz_oci *o, const char *worker, char out[128]
 	return kz_str_format(out, 128, err, "kz-%.8s.%s", digest, worker);
 }
 
+/* Without fsync: no container outlives the machine, so neither need its record. */
+static enum kz_rc file_make(int dir, const char *name, const void *p, size_t n, struct kz_err *err)
+{
+	kz_auto_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+
+	if (fd < 0)
+		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot make %s", name);
+	return kz_fd_write_all(fd, p, n, err);
+}
+
 static enum kz_rc record_write(int dir, const struct kz_oci_record *r, struct kz_err *err)
 {
 	kz_auto_json struct kz_json *j = kz_json_object();
@@ -58,40 +69,63 @@ static enum kz_rc record_write(int dir, const struct kz_oci_record *r, struct kz
 	kz_json_set(j, "cgroups", kz_cg_to_json(&r->cg));
 	if (kz_json_write(j, &text, err))
 		return err ? err->rc : KZ_E_OS;
-	return kz_file_replace(dir, "worker.json", text.data, text.len, 0640, (gid_t)-1, err);
+	return file_make(dir, "worker.json", text.data, text.len, err);
 }
 
-static enum kz_rc damaged(struct kz_err *err, const char *worker)
+/*
+ * What can be known of a worker whose record was lost (a crash of the machine):
+ * its instance is in a file name, its cgroups follow from its name.
+ */
+static enum kz_rc salvage(const struct kz_oci *o, const char *place, struct kz_oci_record *r, struct kz_err *err)
 {
-	kz_err_set(err, KZ_E_DATA, "the record of worker %s is damaged", worker);
-	return kz_err_reason(err, kz_reason_code(KZ_R_MALFORMED_INPUT));
+	kz_auto_closedir DIR *d = opendir(place);
+	struct dirent *e;
+	char unit[128];
+
+	while (d && (e = readdir(d)) != NULL)
+		if (kz_str_has_prefix(e->d_name, MARK) &&
+		    kz_str_copy(r->instance, sizeof r->instance, e->d_name + sizeof MARK - 1, err))
+			return KZ_E_DATA;
+	r->rt.flavor = KZ_OCI_OTHER;
+	r->rt.single_use = true;
+	if (kz_oci_unit(o, r->worker, unit, err))
+		return KZ_E_DATA;
+	return kz_cg_find(&r->cg, unit, "/proc/self/cgroup", "/proc/self/mountinfo", err);
+}
+
+static enum kz_rc record_parse(const struct kz_json *j, struct kz_oci_record *r)
+{
+	const char *worker = kz_json_str(j, "worker", "");
+
+	if (!kz_str_eq(r->worker, worker) ||
+	    kz_str_copy(r->instance, sizeof r->instance, kz_json_str(j, "instance", ""), NULL) ||
+	    kz_str_copy(r->image, sizeof r->image, kz_json_str(j, "image", ""), NULL) ||
+	    kz_str_copy(r->rt.path, sizeof r->rt.path, kz_json_str(j, "runtime", ""), NULL))
+		return KZ_E_DATA;
+	r->uid_base = (uint32_t)kz_json_num(j, "uid_base", 0);
+	r->is_probe = kz_json_flag(j, "probe", false);
+	r->rt.flavor = (enum kz_oci_flavor)kz_json_num(j, "flavor", KZ_OCI_OTHER);
+	r->rt.single_use = kz_json_flag(j, "single_use", true);
+	return kz_cg_from_json(kz_json_get(j, "cgroups"), &r->cg, NULL);
 }
 
 enum kz_rc kz_oci_record_read(const struct kz_oci *o, const char *worker, struct kz_oci_record *r, struct kz_err *err)
 {
 	kz_auto_json struct kz_json *j = NULL;
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(RECORD_MAX);
-	char path[KZ_OCI_PATH];
+	char place[KZ_OCI_PATH];
+	char file[KZ_OCI_PATH];
 
 	memset(r, 0, sizeof *r);
-	if (kz_oci_path(o, path, err, "workers/%s", worker))
+	if (kz_oci_path(o, place, err, "workers/%s", worker) || kz_oci_path(o, file, err, "workers/%s/worker.json", worker) ||
+	    kz_str_copy(r->worker, sizeof r->worker, worker, err))
 		return KZ_E_DATA;
-	if (access(path, F_OK) != 0 && errno == ENOENT)
+	if (access(place, F_OK) != 0 && errno == ENOENT)
 		return kz_err_set(err, KZ_E_NOINPUT, "there is no worker %s", worker);
-	if (kz_oci_path(o, path, err, "workers/%s/worker.json", worker))
-		return KZ_E_DATA;
-	if (kz_file_read(AT_FDCWD, path, &text, NULL) || kz_json_parse(kz_buf_str(&text), text.len, &j, NULL) ||
-	    kz_str_copy(r->worker, sizeof r->worker, kz_json_str(j, "worker", ""), NULL) || !kz_str_eq(r->worker, worker) ||
-	    kz_str_copy(r->instance, sizeof r->instance, kz_json_str(j, "instance", ""), NULL) ||
-	    kz_str_copy(r->image, sizeof r->image, kz_json_str(j, "image", ""), NULL) ||
-	    kz_str_copy(r->rt.path, sizeof r->rt.path, kz_json_str(j, "runtime", ""), NULL) ||
-	    kz_cg_from_json(kz_json_get(j, "cgroups"), &r->cg, NULL))
-		return damaged(err, worker);
-	r->uid_base = (uint32_t)kz_json_num(j, "uid_base", 0);
-	r->is_probe = kz_json_flag(j, "probe", false);
-	r->rt.flavor = (enum kz_oci_flavor)kz_json_num(j, "flavor", KZ_OCI_OTHER);
-	r->rt.single_use = kz_json_flag(j, "single_use", true);
-	return KZ_OK;
+	if (!kz_file_read(AT_FDCWD, file, &text, NULL) && !kz_json_parse(kz_buf_str(&text), text.len, &j, NULL) &&
+	    !record_parse(j, r))
+		return KZ_OK;
+	return salvage(o, place, r, err);
 }
 
 /* An exclusive lock on a directory itself: it follows a rename and leaves no file behind. */
@@ -143,8 +177,7 @@ static enum kz_rc draft_make(struct kz_oci *o, struct kz_oci_record *r, const ch
 	dir = open(draft, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot open %s", draft);
-	if (kz_str_format(mark, sizeof mark, err, "instance-%s", r->instance) ||
-	    kz_file_replace(dir, mark, "", 0, 0640, o->gid, err) || kz_dir_make(dir, "ctl", 0750, o->gid, err) ||
+	if (kz_str_format(mark, sizeof mark, err, MARK "%s", r->instance) || file_make(dir, mark, "", 0, err) || kz_dir_make(dir, "ctl", 0750, o->gid, err) ||
 	    kz_dir_make(dir, "bundle", 0700, (gid_t)-1, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	return record_write(dir, r, err);
@@ -178,7 +211,7 @@ enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lo
 
 	if (kz_oci_path(o, workers, err, "workers") || kz_oci_path(o, place, err, "workers/%s", r->worker) ||
 	    kz_oci_path(o, draft, err, "workers/.new-%s.%d", r->worker, getpid()) ||
-	    kz_oci_path(o, mark, err, "workers/%s/instance-%s", r->worker, r->instance))
+	    kz_oci_path(o, mark, err, "workers/%s/" MARK "%s", r->worker, r->instance))
 		return KZ_E_DATA;
 	if (kz_dir_make(AT_FDCWD, workers, 0750, o->gid, err) ||
 	    kz_uid_lock(kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds)), &uids, err))

@@ -1,0 +1,2 @@
+# The filter is part of the driver (.incbin), which the compiler's dependencies do not show.
+$(B)/lib/core/driver/seccomp.o: policy/seccomp/worker.json
