@@ -21,12 +21,14 @@ static struct kz_json *closed(const struct kz_err *why)
 	kz_json_set_int(j, "v", 1);
 	kz_json_set_bool(j, "ok", false);
 	kz_json_set_str(j, "answer", "unknown");
-	kz_json_set_str(j, "reason", why->reason[0] ? why->reason : kz_reason_code(KZ_R_DRIVER_FAILED));
+	kz_json_set_str(j, "reason",
+			why->reason[0] ? why->reason : kz_reason_code(KZ_R_DRIVER_FAILED));
 	kz_json_set_str(j, "text", why->text);
 	return j;
 }
 
-static enum kz_rc answer(struct kz_cli *cli, struct kz_oci *o, const struct kz_err *why, const char *line, size_t n)
+static enum kz_rc answer(struct kz_cli *cli, struct kz_oci *o, const struct kz_err *why,
+			 const char *line, size_t n)
 {
 	if (kz_out_json(cli, why->rc ? closed(why) : kz_oci_answer(o, line, n)))
 		return cli->err.rc;
@@ -57,7 +59,8 @@ static enum kz_rc serve(struct kz_cli *cli, struct kz_oci *o, const struct kz_er
 		if (n == 0)
 			return in.len ? answer(cli, o, why, in.data, in.len) : KZ_OK;
 		if (kz_buf_add(&in, block, (size_t)n, NULL))
-			return kz_refuse(&cli->err, KZ_R_MALFORMED_INPUT, "a request is longer than %d bytes", LINE_MAX_BYTES);
+			return kz_refuse(&cli->err, KZ_R_MALFORMED_INPUT,
+					 "a request is longer than %d bytes", LINE_MAX_BYTES);
 	}
 }
 
@@ -65,9 +68,12 @@ int main(int argc, char **argv)
 {
 	static const struct kz_opt opts[] = { KZ_OPT_END };
 	static const struct kz_usage usage = {
-		.program = "kz-driver-oci", .synopsis = "",
+		.program = "kz-driver-oci",
+		.synopsis = "",
 		.what = "make and delete workers; one JSON request a line on standard input",
-		.opts = opts, .least = 0, .most = 0,
+		.opts = opts,
+		.least = 0,
+		.most = 0,
 	};
 	struct kz_err why = KZ_ERR_INIT;
 	struct kz_cli cli;

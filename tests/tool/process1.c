@@ -50,7 +50,8 @@ static void serve(int client)
 int main(void)
 {
 	static const char yes[] = "{\"ready\":true,\"image\":\"x\",\"posture\":{\"seen\":true}}\n";
-	static const char no[] = "{\"ready\":false,\"reason\":\"posture_failed\",\"text\":\"mode 3\"}\n";
+	static const char no[] =
+		"{\"ready\":false,\"reason\":\"posture_failed\",\"text\":\"mode 3\"}\n";
 	size_t len = 0;
 	ssize_t n;
 
@@ -66,7 +67,8 @@ int main(void)
 	if (MODE == 2)
 		for (;;)
 			pause();
-	n = MODE == 3 ? write(number("ready"), no, sizeof no - 1) : write(number("ready"), yes, sizeof yes - 1);
+	n = MODE == 3 ? write(number("ready"), no, sizeof no - 1)
+		      : write(number("ready"), yes, sizeof yes - 1);
 	close(number("ready"));
 	if (MODE == 3 || n < 0)
 		return 78;

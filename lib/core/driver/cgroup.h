@@ -30,7 +30,7 @@ struct kz_cg_tree {
 struct kz_cg {
 	struct kz_cg_tree trees[KZ_CG_TREES];
 	size_t count;
-	bool is_v2; /* the needed controllers are in version 2 */
+	bool is_v2;        /* the needed controllers are in version 2 */
 	char mount_v2[64]; /* where that is mounted; "" on version 1 */
 };
 
@@ -61,19 +61,24 @@ enum kz_cg_file {
  * in: self is /proc/self/cgroup, mounts /proc/self/mountinfo (paths, so that tests bring their own).
  * err: cgroup_unavailable naming the controller that is missing
  */
-enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, const char *mounts, struct kz_err *err);
+enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, const char *mounts,
+		      struct kz_err *err);
 /* Version 2: move UNIT to the nearest place whose controllers can be handed down; before the record is written. */
 enum kz_rc kz_cg_place(struct kz_cg *cg, struct kz_err *err);
 /* Is controller among the comma-separated list? */
 bool kz_cg_has(const char *list, const char *controller);
 /* The hierarchy that carries a controller; KZ_CG_NONE when there is none. */
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller);
+/* Does the tenant need a group of its own in this hierarchy? */
+bool kz_cg_is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t);
 /* Make UNIT everywhere and UNIT/tenant with its limits where they count. err: cgroup_unavailable */
-enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant, struct kz_err *err);
+enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant,
+		      struct kz_err *err);
 /* What config.json calls UNIT/worker. */
 enum kz_rc kz_cg_container_path(const struct kz_cg *cg, char *out, size_t size, struct kz_err *err);
 /* Put the limits on UNIT/child (made by kz_cg_make or the runtime). */
-enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l, struct kz_err *err);
+enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
+		       struct kz_err *err);
 /* Open the tenant's files, close-on-exec. out: fds[KZ_CG_FILES]; nothing is open after a failure */
 enum kz_rc kz_cg_open(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err);
 /* Move the calling process into UNIT (version 2: UNIT/runtime), so that ending UNIT ends it too. */
@@ -85,6 +90,8 @@ pid_t kz_cg_init(const struct kz_cg *cg, bool any);
 /* Thaw, kill everything below UNIT, remove UNIT; fine when it is gone. err: cgroup_unavailable when something stays */
 enum kz_rc kz_cg_end(const struct kz_cg *cg, struct kz_deadline until, struct kz_err *err);
 
+/* Say with errno what could not be done to a file of a cgroup; returns cgroup_unavailable. */
+enum kz_rc kz_cg_fail(struct kz_err *err, const char *what, const char *path);
 /* As JSON for the record (new), and back. err: KZ_E_DATA */
 struct kz_json *kz_cg_to_json(const struct kz_cg *cg);
 enum kz_rc kz_cg_from_json(const struct kz_json *j, struct kz_cg *cg, struct kz_err *err);

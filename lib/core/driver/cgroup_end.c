@@ -38,10 +38,11 @@ static void kill_members(const char *dir)
 	char *save = NULL;
 	int64_t pid;
 
-	if (kz_str_format(path, sizeof path, NULL, "%s/cgroup.procs", dir) || kz_file_read(AT_FDCWD, path, &procs, NULL) ||
-	    !procs.len)
+	if (kz_str_format(path, sizeof path, NULL, "%s/cgroup.procs", dir) ||
+	    kz_file_read(AT_FDCWD, path, &procs, NULL) || !procs.len)
 		return;
-	for (char *line = strtok_r(procs.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+	for (char *line = strtok_r(procs.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
 		/* 0 is a process of another pid namespace; ourselves we never kill. */
 		if (!kz_str_int(line, 1, INT32_MAX, &pid, NULL) && pid != getpid())
 			kill((pid_t)pid, SIGKILL);
@@ -93,7 +94,8 @@ enum kz_rc kz_cg_end(const struct kz_cg *cg, struct kz_deadline until, struct kz
 		if (!left)
 			return KZ_OK;
 		if (kz_deadline_passed(until))
-			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE, "the cgroup %s still holds processes", left);
+			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE,
+					 "the cgroup %s still holds processes", left);
 		kz_time_sleep(KZ_MS(pause), until);
 		pause = pause < 50 ? pause * 2 : 50;
 	}
@@ -108,13 +110,16 @@ static bool is_init(pid_t pid, bool any)
 	const char *ns;
 	int numbers[3];
 
-	if (kz_str_format(path, sizeof path, NULL, "/proc/%d/status", pid) || kz_file_read(AT_FDCWD, path, &status, NULL))
+	if (kz_str_format(path, sizeof path, NULL, "/proc/%d/status", pid) ||
+	    kz_file_read(AT_FDCWD, path, &status, NULL))
 		return false;
 	state = strstr(kz_buf_str(&status), "\nState:\t");
 	ns = strstr(kz_buf_str(&status), "\nNSpid:\t");
 	if (!state || !ns || state[8] == 'Z' || state[8] == 'X')
 		return false;
-	return any || (sscanf(ns, "\nNSpid:\t%d\t%d\t%d", &numbers[0], &numbers[1], &numbers[2]) == 2 && numbers[1] == 1);
+	return any ||
+	       (sscanf(ns, "\nNSpid:\t%d\t%d\t%d", &numbers[0], &numbers[1], &numbers[2]) == 2 &&
+		numbers[1] == 1);
 }
 
 pid_t kz_cg_init(const struct kz_cg *cg, bool any)
@@ -125,10 +130,12 @@ pid_t kz_cg_init(const struct kz_cg *cg, bool any)
 	char *save = NULL;
 	int64_t pid;
 
-	if (i == KZ_CG_NONE || kz_str_format(path, sizeof path, NULL, "%s/worker/cgroup.procs", cg->trees[i].dir) ||
+	if (i == KZ_CG_NONE ||
+	    kz_str_format(path, sizeof path, NULL, "%s/worker/cgroup.procs", cg->trees[i].dir) ||
 	    kz_file_read(AT_FDCWD, path, &procs, NULL) || !procs.len)
 		return 0;
-	for (char *line = strtok_r(procs.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+	for (char *line = strtok_r(procs.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
 		if (!kz_str_int(line, 1, INT32_MAX, &pid, NULL) && is_init((pid_t)pid, any))
 			return (pid_t)pid;
 	return 0;

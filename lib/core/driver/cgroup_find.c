@@ -36,7 +36,8 @@ bool kz_cg_has(const char *list, const char *controller)
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller)
 {
 	for (size_t i = 0; i < cg->count; i++)
-		if (cg->is_v2 ? !cg->trees[i].controllers[0] : kz_cg_has(cg->trees[i].controllers, controller))
+		if (cg->is_v2 ? !cg->trees[i].controllers[0]
+			      : kz_cg_has(cg->trees[i].controllers, controller))
 			return i;
 	return KZ_CG_NONE;
 }
@@ -91,8 +92,8 @@ static const char *below_root(const char *root, const char *path)
 	return ""; /* seen from another cgroup namespace: the mount point is the nearest we can name */
 }
 
-static enum kz_rc tree_add(struct kz_cg *cg, const char *controllers, const char *path, const char *unit,
-			   const char *mounts, struct kz_err *err)
+static enum kz_rc tree_add(struct kz_cg *cg, const char *controllers, const char *path,
+			   const char *unit, const char *mounts, struct kz_err *err)
 {
 	kz_auto_free char *copy = kz_str_dup(mounts);
 	struct kz_cg_tree *t = &cg->trees[cg->count];
@@ -105,9 +106,11 @@ static enum kz_rc tree_add(struct kz_cg *cg, const char *controllers, const char
 		if (!mount_parse(line, &m) || !mount_carries(&m, controllers))
 			continue;
 		if (cg->count == KZ_CG_TREES)
-			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE, "more than %d cgroup hierarchies", KZ_CG_TREES);
+			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE,
+					 "more than %d cgroup hierarchies", KZ_CG_TREES);
 		if (kz_str_copy(t->controllers, sizeof t->controllers, controllers, err) ||
-		    kz_str_format(t->dir, sizeof t->dir, err, "%s%s/%s", m.point, below_root(m.root, path), unit))
+		    kz_str_format(t->dir, sizeof t->dir, err, "%s%s/%s", m.point,
+				  below_root(m.root, path), unit))
 			return err ? err->rc : KZ_E_DATA;
 		if (!controllers[0] && kz_str_copy(cg->mount_v2, sizeof cg->mount_v2, m.point, err))
 			return KZ_E_DATA;
@@ -133,13 +136,16 @@ static enum kz_rc require(struct kz_cg *cg, struct kz_err *err)
 	for (size_t i = 0; i < 3; i++) {
 		cg->is_v2 = false;
 		if (kz_cg_tree_of(cg, needed[i]) == KZ_CG_NONE)
-			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE,
-					 "the cgroup controller %s is mounted nowhere; mount it, or boot with cgroup v2", needed[i]);
+			return kz_refuse(
+				err, KZ_R_CGROUP_UNAVAILABLE,
+				"the cgroup controller %s is mounted nowhere; mount it, or boot with cgroup v2",
+				needed[i]);
 	}
 	return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE, "no cgroup hierarchy is mounted");
 }
 
-enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, const char *mounts, struct kz_err *err)
+enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, const char *mounts,
+		      struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf own = KZ_BUF_INIT(64 << 10);
 	kz_auto_buf struct kz_buf table = KZ_BUF_INIT(MOUNTS_MAX);
@@ -148,7 +154,8 @@ enum kz_rc kz_cg_find(struct kz_cg *cg, const char *unit, const char *self, cons
 	memset(cg, 0, sizeof *cg);
 	if (kz_file_read(AT_FDCWD, self, &own, err) || kz_file_read(AT_FDCWD, mounts, &table, err))
 		return kz_err_reason(err, kz_reason_code(KZ_R_CGROUP_UNAVAILABLE));
-	for (char *line = strtok_r(own.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(own.data, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
 		char *list = strchr(line, ':'); /* ID:CONTROLLERS:PATH */
 		char *path = list ? strchr(list + 1, ':') : NULL;
 

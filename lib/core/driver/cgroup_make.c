@@ -16,7 +16,7 @@
 #define PERIOD_US 100000
 #define WORD_MAX 64
 
-static enum kz_rc fail(struct kz_err *err, const char *what, const char *path)
+enum kz_rc kz_cg_fail(struct kz_err *err, const char *what, const char *path)
 {
 	kz_err_sys(err, KZ_E_UNAVAILABLE, "cannot %s %s", what, path);
 	return kz_err_reason(err, kz_reason_code(KZ_R_CGROUP_UNAVAILABLE));
@@ -30,7 +30,7 @@ static enum kz_rc make_dir(const char *path, struct kz_err *err)
 		kz_sys_after(KZ_SYS_CG_MAKE);
 		return KZ_OK;
 	}
-	return fail(err, "make the cgroup", path);
+	return kz_cg_fail(err, "make the cgroup", path);
 }
 
 static enum kz_rc put(const char *dir, const char *file, const char *text, struct kz_err *err)
@@ -42,7 +42,7 @@ static enum kz_rc put(const char *dir, const char *file, const char *text, struc
 		return err ? err->rc : KZ_E_DATA;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		return fail(err, "write", path);
+		return kz_cg_fail(err, "write", path);
 	return KZ_OK;
 }
 
@@ -59,25 +59,29 @@ static bool has_file(const char *dir, const char *file)
 {
 	char path[400];
 
-	return !kz_str_format(path, sizeof path, NULL, "%s/%s", dir, file) && access(path, F_OK) == 0;
+	return !kz_str_format(path, sizeof path, NULL, "%s/%s", dir, file) &&
+	       access(path, F_OK) == 0;
 }
 
 static enum kz_rc limit_v2(const char *dir, const struct kz_cg_limits *l, struct kz_err *err)
 {
 	char cpu[WORD_MAX];
 
-	if (put_number(dir, "memory.max", l->memory_bytes, err) || put_number(dir, "pids.max", l->pids, err))
+	if (put_number(dir, "memory.max", l->memory_bytes, err) ||
+	    put_number(dir, "pids.max", l->pids, err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
 	if (has_file(dir, "memory.swap.max") && put(dir, "memory.swap.max", "0", err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
 	if (!l->cpu_thousandths)
 		return KZ_OK;
-	if (kz_str_format(cpu, sizeof cpu, err, "%lld %d", (long long)l->cpu_thousandths * PERIOD_US / 1000, PERIOD_US))
+	if (kz_str_format(cpu, sizeof cpu, err, "%lld %d",
+			  (long long)l->cpu_thousandths * PERIOD_US / 1000, PERIOD_US))
 		return KZ_E_DATA;
 	return put(dir, "cpu.max", cpu, err);
 }
 
-static enum kz_rc limit_v1(const struct kz_cg_tree *t, const char *dir, const struct kz_cg_limits *l, struct kz_err *err)
+static enum kz_rc limit_v1(const struct kz_cg_tree *t, const char *dir,
+			   const struct kz_cg_limits *l, struct kz_err *err)
 {
 	if (kz_cg_has(t->controllers, "memory")) {
 		if (put_number(dir, "memory.limit_in_bytes", l->memory_bytes, err))
@@ -96,8 +100,7 @@ static enum kz_rc limit_v1(const struct kz_cg_tree *t, const char *dir, const st
 	return KZ_OK;
 }
 
-/* Does the tenant need a group of its own in this hierarchy? */
-static bool is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t)
+bool kz_cg_is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t)
 {
 	if (cg->is_v2)
 		return !t->controllers[0];
@@ -105,12 +108,13 @@ static bool is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t)
 	       kz_cg_has(t->controllers, "cpu") || kz_cg_has(t->controllers, "cpuacct");
 }
 
-enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l, struct kz_err *err)
+enum kz_rc kz_cg_limit(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
+		       struct kz_err *err)
 {
 	for (size_t i = 0; i < cg->count; i++) {
 		char dir[360];
 
-		if (!is_counted(cg, &cg->trees[i]))
+		if (!kz_cg_is_counted(cg, &cg->trees[i]))
 			continue;
 		if (kz_str_format(dir, sizeof dir, err, "%s/%s", cg->trees[i].dir, child) ||
 		    (cg->is_v2 ? limit_v2(dir, l, err) : limit_v1(&cg->trees[i], dir, l, err)))
@@ -144,7 +148,8 @@ static enum kz_rc place_v2(char *dir, size_t size, struct kz_err *err)
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 		*slash = '\0';
 		if (!has_file(parent, "cgroup.procs"))
-			return err ? err->rc : KZ_E_UNAVAILABLE; /* left the hierarchy: keep the error of its root */
+			return err ? err->rc
+				   : KZ_E_UNAVAILABLE; /* left the hierarchy: keep the error of its root */
 	}
 	char moved[400];
 
@@ -177,7 +182,8 @@ static enum kz_rc inherit_cpuset(const char *dir, struct kz_err *err)
 		char path[400];
 
 		if (kz_str_format(path, sizeof path, err, "%s/../%s", dir, files[i]) ||
-		    kz_file_read(AT_FDCWD, path, &value, err) || put(dir, files[i], kz_buf_str(&value), err))
+		    kz_file_read(AT_FDCWD, path, &value, err) ||
+		    put(dir, files[i], kz_buf_str(&value), err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
 	return KZ_OK;
@@ -193,9 +199,10 @@ enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant,
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 		if (kz_cg_has(t->controllers, "cpuset") && inherit_cpuset(t->dir, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
-		if (!is_counted(cg, t))
+		if (!kz_cg_is_counted(cg, t))
 			continue;
-		if (cg->is_v2 && (hand_down(t->dir, err) || kz_str_format(dir, sizeof dir, err, "%s/runtime", t->dir) ||
+		if (cg->is_v2 && (hand_down(t->dir, err) ||
+				  kz_str_format(dir, sizeof dir, err, "%s/runtime", t->dir) ||
 				  make_dir(dir, err)))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 		if (kz_str_format(dir, sizeof dir, err, "%s/tenant", t->dir) || make_dir(dir, err))
@@ -210,7 +217,8 @@ static enum kz_rc join(const struct kz_cg *cg, const char *child, struct kz_err 
 		const struct kz_cg_tree *t = &cg->trees[i];
 		char dir[360];
 
-		if (kz_str_format(dir, sizeof dir, err, "%s%s", t->dir, t->controllers[0] || cg->is_v2 ? child : ""))
+		if (kz_str_format(dir, sizeof dir, err, "%s%s", t->dir,
+				  t->controllers[0] || cg->is_v2 ? child : ""))
 			return KZ_E_DATA;
 		if (child[0] && make_dir(dir, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
@@ -230,74 +238,4 @@ enum kz_rc kz_cg_join(const struct kz_cg *cg, struct kz_err *err)
 enum kz_rc kz_cg_join_worker(const struct kz_cg *cg, struct kz_err *err)
 {
 	return join(cg, "/worker", err);
-}
-
-static enum kz_rc open_one(const struct kz_cg *cg, const char *controller, const char *file, int flags, int *fd,
-			   struct kz_err *err)
-{
-	size_t i = kz_cg_tree_of(cg, controller);
-	char path[420];
-
-	if (i == KZ_CG_NONE)
-		return KZ_OK;
-	if (kz_str_format(path, sizeof path, err, "%s/tenant/%s", cg->trees[i].dir, file))
-		return KZ_E_DATA;
-	*fd = open(path, flags | O_CLOEXEC);
-	if (*fd < 0 && errno == EACCES && flags == O_RDWR) /* a kernel that cannot reset the peak has it read-only */
-		*fd = open(path, O_RDONLY | O_CLOEXEC);
-	return *fd < 0 ? fail(err, "open", path) : KZ_OK;
-}
-
-static enum kz_rc open_procs(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err)
-{
-	int at = KZ_CG_PROCS_0;
-
-	for (size_t i = 0; i < cg->count; i++) {
-		char path[420];
-
-		if (!is_counted(cg, &cg->trees[i]))
-			continue;
-		if (at > KZ_CG_PROCS_3)
-			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE, "the limits are spread over too many hierarchies");
-		if (kz_str_format(path, sizeof path, err, "%s/tenant/cgroup.procs", cg->trees[i].dir))
-			return KZ_E_DATA;
-		fds[at] = open(path, O_WRONLY | O_CLOEXEC);
-		if (fds[at++] < 0)
-			return fail(err, "open", path);
-	}
-	return KZ_OK;
-}
-
-enum kz_rc kz_cg_open(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err)
-{
-	bool v2 = cg->is_v2;
-	enum kz_rc rc;
-
-	for (int i = 0; i < KZ_CG_FILES; i++)
-		fds[i] = -1;
-	rc = open_procs(cg, fds, err);
-	if (!rc)
-		rc = open_one(cg, "pids", "cgroup.procs", O_RDONLY, &fds[KZ_CG_PROCS_READ], err);
-	if (!rc)
-		rc = open_one(cg, "pids", "pids.current", O_RDONLY, &fds[KZ_CG_PIDS_CURRENT], err);
-	if (!rc)
-		rc = open_one(cg, "pids", "pids.events", O_RDONLY, &fds[KZ_CG_PIDS_EVENTS], err);
-	if (!rc)
-		rc = open_one(cg, "memory", v2 ? "memory.current" : "memory.usage_in_bytes", O_RDONLY,
-			      &fds[KZ_CG_MEMORY_CURRENT], err);
-	if (!rc)
-		rc = open_one(cg, "memory", v2 ? "memory.events" : "memory.oom_control", O_RDONLY,
-			      &fds[KZ_CG_MEMORY_EVENTS], err);
-	if (!rc)
-		rc = open_one(cg, "memory", v2 ? "memory.peak" : "memory.max_usage_in_bytes", O_RDWR,
-			      &fds[KZ_CG_MEMORY_PEAK], err);
-	if (!rc)
-		rc = open_one(cg, v2 ? "cpu" : "cpuacct", v2 ? "cpu.stat" : "cpuacct.usage", O_RDONLY,
-			      &fds[KZ_CG_CPU_USAGE], err);
-	for (int i = 0; rc && i < KZ_CG_FILES; i++)
-		if (fds[i] >= 0) {
-			close(fds[i]);
-			fds[i] = -1;
-		}
-	return rc;
 }

@@ -30,13 +30,18 @@ struct kz_driver_job; /* one verb under way in a child process */
 enum kz_answer { KZ_ANSWER_UNKNOWN, KZ_ANSWER_PRESENT, KZ_ANSWER_ABSENT };
 
 /* Start a verb. in: program is the driver's path, request borrowed. wait: never */
-enum kz_rc kz_driver_start(const char *program, const char *state, const struct kz_json *request, struct kz_deadline until, struct kz_driver_job **out, struct kz_err *err);
+enum kz_rc kz_driver_start(const char *program, const char *state, const struct kz_json *request,
+			   struct kz_deadline until, struct kz_driver_job **out,
+			   struct kz_err *err);
 /* A descriptor that becomes readable when the job can make progress. */
 int kz_driver_fd(const struct kz_driver_job *j);
 /* Progress without waiting. out: done; then reply (new) and answer; a job past its deadline is killed and answers unknown. */
-enum kz_rc kz_driver_poll(struct kz_driver_job *j, bool *done, struct kz_json **reply, enum kz_answer *answer, struct kz_err *err);
+enum kz_rc kz_driver_poll(struct kz_driver_job *j, bool *done, struct kz_json **reply,
+			  enum kz_answer *answer, struct kz_err *err);
 void kz_driver_free(struct kz_driver_job *j);
 /* Start and wait. */
-enum kz_rc kz_driver_call(const char *program, const char *state, const struct kz_json *request, struct kz_deadline until, struct kz_json **reply, enum kz_answer *answer, struct kz_err *err);
+enum kz_rc kz_driver_call(const char *program, const char *state, const struct kz_json *request,
+			  struct kz_deadline until, struct kz_json **reply, enum kz_answer *answer,
+			  struct kz_err *err);
 
 #endif

@@ -12,10 +12,12 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/conf/keys.h"
+#include "core/driver/oci_part.h"
 #include "port/json.h"
 #include "rule/reason.h"
 
-#define BOOT_MAX (16 << 10) /* fits a pipe, so that sending never waits for a worker that does not read */
+#define BOOT_MAX                                                                                   \
+	(16 << 10) /* fits a pipe, so that sending never waits for a worker that does not read */
 #define READY_MAX (64 << 10)
 #define OUTPUT_BYTES (64 << 10)
 #define FIRST_FD 3
@@ -59,9 +61,9 @@ static enum kz_rc open_pipes(struct kz_oci_boot *b, int *boot, int *ready, struc
 static void pass_cgroup(struct kz_oci_boot *b, const int files[KZ_CG_FILES])
 {
 	static const char *const names[KZ_CG_FILES] = {
-		[KZ_CG_PROCS_READ] = "procs_read",         [KZ_CG_PIDS_CURRENT] = "pids_current",
-		[KZ_CG_PIDS_EVENTS] = "pids_events",       [KZ_CG_MEMORY_CURRENT] = "memory_current",
-		[KZ_CG_MEMORY_EVENTS] = "memory_events",   [KZ_CG_MEMORY_PEAK] = "memory_peak",
+		[KZ_CG_PROCS_READ] = "procs_read",       [KZ_CG_PIDS_CURRENT] = "pids_current",
+		[KZ_CG_PIDS_EVENTS] = "pids_events",     [KZ_CG_MEMORY_CURRENT] = "memory_current",
+		[KZ_CG_MEMORY_EVENTS] = "memory_events", [KZ_CG_MEMORY_PEAK] = "memory_peak",
 		[KZ_CG_CPU_USAGE] = "cpu_usage",
 	};
 	struct kz_json *procs = kz_json_array();
@@ -76,7 +78,8 @@ static void pass_cgroup(struct kz_oci_boot *b, const int files[KZ_CG_FILES])
 	kz_json_set(b->names, "tenant_procs", procs);
 }
 
-enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_oci_boot *b, struct kz_err *err)
+enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *r,
+			    struct kz_oci_boot *b, struct kz_err *err)
 {
 	int files[KZ_CG_FILES];
 	char path[KZ_OCI_PATH];
@@ -141,8 +144,8 @@ static struct kz_json *limits(const struct kz_settings *s)
 	return l;
 }
 
-static struct kz_json *boot_object(const struct kz_oci *o, const struct kz_oci_record *r, const char *secret,
-				   struct kz_oci_boot *b)
+static struct kz_json *boot_object(const struct kz_oci *o, const struct kz_oci_record *r,
+				   const char *secret, struct kz_oci_boot *b)
 {
 	static const char *const caps[] = {
 #define X(name, number, what) #name,
@@ -170,8 +173,8 @@ static struct kz_json *boot_object(const struct kz_oci *o, const struct kz_oci_r
 	return j;
 }
 
-enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_oci_boot *b,
-			    struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *r,
+			    struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(BOOT_MAX);
 	kz_auto_json struct kz_json *j = NULL;
@@ -205,7 +208,8 @@ static enum kz_rc died(struct kz_oci_boot *b, struct kz_err *err)
 	words[n > 0 ? n : 0] = '\0';
 	n = (ssize_t)strcspn(words, "\n");
 	words[n] = '\0';
-	return kz_refuse(err, KZ_R_POSTURE_FAILED, "the worker's process 1 ended before it was ready: %s",
+	return kz_refuse(err, KZ_R_POSTURE_FAILED,
+			 "the worker's process 1 ended before it was ready: %s",
 			 words[0] ? words : "it said nothing");
 }
 
@@ -217,11 +221,13 @@ static enum kz_rc judge(const struct kz_json *j, struct kz_json **posture, struc
 		*posture = p ? kz_json_ref(p) : NULL;
 		return KZ_OK;
 	}
-	kz_err_set(err, KZ_E_UNAVAILABLE, "the worker refuses to start: %s", kz_json_str(j, "text", "no text"));
+	kz_err_set(err, KZ_E_UNAVAILABLE, "the worker refuses to start: %s",
+		   kz_json_str(j, "text", "no text"));
 	return kz_err_reason(err, kz_json_str(j, "reason", kz_reason_code(KZ_R_POSTURE_FAILED)));
 }
 
-enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until, struct kz_json **posture, struct kz_err *err)
+enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until,
+			    struct kz_json **posture, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf line = KZ_BUF_INIT(READY_MAX);
 	kz_auto_json struct kz_json *j = NULL;

@@ -12,20 +12,23 @@
 struct kz_oci_boot {
 	int fds[KZ_BOOT_FDS]; /* in order 3, 4, ...: boot pipe, control, ready, cgroup files */
 	int count;
-	int boot_write;       /* the driver's ends of the two pipes */
+	int boot_write; /* the driver's ends of the two pipes */
 	int ready_read;
-	int output;           /* what the runtime and process 1 print; bounded */
+	int output;            /* what the runtime and process 1 print; bounded */
 	struct kz_json *names; /* the "fds" member of the boot object */
 };
 
 /* Make socket, pipes and the rest for a worker whose directory and cgroups stand. out: b, to be released even after a failure */
-enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_oci_boot *b, struct kz_err *err);
+enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *r,
+			    struct kz_oci_boot *b, struct kz_err *err);
 /* Close the ends that the container now has; what is left belongs to the driver. */
 void kz_oci_boot_handed(struct kz_oci_boot *b);
 /* Send the boot object, secret included, and its end. */
-enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *r,
+			    struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err);
 /* Wait for the ready line. out: posture (new, may be NULL). err: what the worker says, posture_failed when it died, KZ_E_TEMPFAIL */
-enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until, struct kz_json **posture, struct kz_err *err);
+enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until,
+			    struct kz_json **posture, struct kz_err *err);
 void kz_oci_boot_release(struct kz_oci_boot *b);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define CONFIG_MAX (256 << 10)
 #define WORKER_MEMORY (32 << 20) /* process 1 itself; docs/worker-boot.md */
 #define WORKER_PIDS 32
-#define WORKER_FILES 64          /* descriptors of process 1 beyond what a tenant may have */
+#define WORKER_FILES 64 /* descriptors of process 1 beyond what a tenant may have */
 
 static struct kz_json *list(const char *first, ...) __attribute__((sentinel));
 static struct kz_json *list(const char *first, ...)
@@ -37,11 +37,12 @@ static struct kz_json *capabilities(void)
 	struct kz_json *o = kz_json_object();
 
 	for (size_t i = 0; i < 3; i++)
-		kz_json_set(o, sets[i], list(
+		kz_json_set(o, sets[i],
+			    list(
 #define X(name, number, what) "CAP_" #name,
 #include "rule/worker_caps.tbl"
 #undef X
-						 NULL));
+				    NULL));
 	kz_json_set(o, "inheritable", kz_json_array());
 	kz_json_set(o, "ambient", kz_json_array());
 	return o;
@@ -79,7 +80,8 @@ static struct kz_json *process(const struct kz_oci *o)
 	return p;
 }
 
-static void add_mount(struct kz_json *mounts, const char *place, const char *type, struct kz_json *options)
+static void add_mount(struct kz_json *mounts, const char *place, const char *type,
+		      struct kz_json *options)
 {
 	struct kz_json *m = kz_json_object();
 
@@ -96,7 +98,8 @@ static struct kz_json *mounts(void)
 	struct kz_json *a = kz_json_array();
 
 	add_mount(a, "/proc", "proc", list("nosuid", "noexec", "nodev", NULL));
-	add_mount(a, "/dev", "tmpfs", list("nosuid", "strictatime", "mode=755", "size=65536k", NULL));
+	add_mount(a, "/dev", "tmpfs",
+		  list("nosuid", "strictatime", "mode=755", "size=65536k", NULL));
 	add_mount(a, "/dev/mqueue", "mqueue", list("nosuid", "noexec", "nodev", NULL));
 	return a;
 }
@@ -119,7 +122,8 @@ static struct kz_json *id_map(uint32_t base)
 
 static struct kz_json *namespaces(void)
 {
-	static const char *const types[] = { "user", "pid", "ipc", "uts", "mount", "network", "cgroup" };
+	static const char *const types[] = { "user",  "pid",     "ipc",   "uts",
+					     "mount", "network", "cgroup" };
 	struct kz_json *a = kz_json_array();
 
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -165,7 +169,8 @@ static struct kz_json *seccomp(struct kz_err *err)
 		return NULL;
 	out = kz_json_object();
 	calls = kz_json_array();
-	kz_json_set_str(out, "defaultAction", kz_json_str(file, "defaultAction", "SCMP_ACT_KILL_PROCESS"));
+	kz_json_set_str(out, "defaultAction",
+			kz_json_str(file, "defaultAction", "SCMP_ACT_KILL_PROCESS"));
 	kz_json_set_int(out, "defaultErrnoRet", kz_json_num(file, "defaultErrnoRet", 38));
 	for (size_t i = 0; i < kz_json_count(kz_json_get(file, "syscalls")); i++) {
 		struct kz_json *from = kz_json_at(kz_json_get(file, "syscalls"), i);
@@ -180,7 +185,8 @@ static struct kz_json *seccomp(struct kz_err *err)
 	return out;
 }
 
-static enum kz_rc linux_part(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_json **out, struct kz_err *err)
+static enum kz_rc linux_part(const struct kz_oci *o, const struct kz_oci_record *r,
+			     struct kz_json **out, struct kz_err *err)
 {
 	struct kz_json *filter = seccomp(err);
 	struct kz_json *l;
@@ -217,14 +223,16 @@ static enum kz_rc check_files(const struct kz_oci *o, struct kz_err *err)
 	if (l.rlim_max != RLIM_INFINITY && (int64_t)l.rlim_max < wanted) {
 		l.rlim_max = (rlim_t)wanted;
 		if (setrlimit(RLIMIT_NOFILE, &l) != 0)
-			return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_RUN_OPEN_FILES needs a descriptor limit of %lld, here is less",
-					 (long long)wanted);
+			return kz_refuse(
+				err, KZ_R_SETTING_INVALID,
+				"KZ_RUN_OPEN_FILES needs a descriptor limit of %lld, here is less",
+				(long long)wanted);
 	}
 	return KZ_OK;
 }
 
-enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_record *r, const char *bundle, const char *root,
-			       struct kz_err *err)
+enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_record *r,
+			       const char *bundle, const char *root, struct kz_err *err)
 {
 	kz_auto_json struct kz_json *c = kz_json_object();
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(CONFIG_MAX);
@@ -248,7 +256,8 @@ enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_recor
 		kz_json_set(c, "linux", l);
 	if (rc)
 		return rc;
-	if (kz_json_write(c, &text, err) || kz_str_format(path, sizeof path, err, "%s/config.json", bundle))
+	if (kz_json_write(c, &text, err) ||
+	    kz_str_format(path, sizeof path, err, "%s/config.json", bundle))
 		return err ? err->rc : KZ_E_OS;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -21,31 +21,40 @@ static enum kz_rc bound(const struct kz_oci_record *r, struct kz_err *err)
 		return KZ_OK; /* its kernel counts by itself, and dies with the worker */
 	init = kz_cg_init(&r->cg, false);
 	if (init == 0)
-		return kz_refuse(err, KZ_R_POSTURE_FAILED, "process 1 of the worker is not in its cgroup");
+		return kz_refuse(err, KZ_R_POSTURE_FAILED,
+				 "process 1 of the worker is not in its cgroup");
 	return kz_oci_limit_namespaces(init, err);
 }
 
-static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_oci_boot *b,
-			 struct kz_deadline until, struct kz_err *err)
+static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
+			 struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err)
 {
 	char unit[128];
 	char bundle[KZ_OCI_PATH];
 	char root[64];
 	char state_dir[KZ_OCI_PATH];
-	struct kz_oci_launch l = { .o = o, .r = r, .unit = unit, .bundle = bundle, .root = root, .state_dir = state_dir,
-				   .fds = b->fds, .fd_count = b->count, .output = b->output };
+	struct kz_oci_launch l = { .o = o,
+				   .r = r,
+				   .unit = unit,
+				   .bundle = bundle,
+				   .root = root,
+				   .state_dir = state_dir,
+				   .fds = b->fds,
+				   .fd_count = b->count,
+				   .output = b->output };
 
-	if (kz_oci_unit(o, r->worker, unit, err) || kz_oci_path(o, bundle, err, "workers/%s/bundle", r->worker) ||
+	if (kz_oci_unit(o, r->worker, unit, err) ||
+	    kz_oci_path(o, bundle, err, "workers/%s/bundle", r->worker) ||
 	    kz_oci_path(o, state_dir, err, "run/oci/%s", kz_oci_flavor_name(r->rt.flavor)) ||
-	    kz_dir_make(AT_FDCWD, state_dir, 0700, (gid_t)-1, err) || kz_oci_root_place(o, root, err) ||
-	    kz_oci_bundle_write(o, r, bundle, root, err))
+	    kz_dir_make(AT_FDCWD, state_dir, 0700, (gid_t)-1, err) ||
+	    kz_oci_root_place(o, root, err) || kz_oci_bundle_write(o, r, bundle, root, err))
 		return err ? err->rc : KZ_E_DATA;
 	return kz_oci_runtime_start(&l, until, err);
 }
 
 /* From the record that stands to a worker that is ready. */
-static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_deadline until,
-			struct kz_json **posture, struct kz_err *err)
+static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
+			struct kz_deadline until, struct kz_json **posture, struct kz_err *err)
 {
 	const struct kz_settings *s = &o->conf.set;
 	/* One process more than a run may have: the tenant's own process 1. */
@@ -70,8 +79,8 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r, s
 	return rc;
 }
 
-static enum kz_rc describe(struct kz_oci *o, const char *worker, const char *instance, bool is_probe,
-			   struct kz_oci_record *r, struct kz_err *err)
+static enum kz_rc describe(struct kz_oci *o, const char *worker, const char *instance,
+			   bool is_probe, struct kz_oci_record *r, struct kz_err *err)
 {
 	char unit[128];
 
@@ -80,7 +89,9 @@ static enum kz_rc describe(struct kz_oci *o, const char *worker, const char *ins
 	r->is_probe = is_probe;
 	if (kz_str_copy(r->worker, sizeof r->worker, worker, err) ||
 	    kz_str_copy(r->instance, sizeof r->instance, instance, err) ||
-	    kz_str_copy(r->image, sizeof r->image, o->image, err) || kz_oci_unit(o, worker, unit, err) ||
+	    kz_str_copy(r->image, sizeof r->image, o->image, err) ||
+	    kz_str_copy(r->skeleton, sizeof r->skeleton, o->layers, err) ||
+	    kz_oci_unit(o, worker, unit, err) ||
 	    kz_cg_find(&r->cg, unit, "/proc/self/cgroup", "/proc/self/mountinfo", err))
 		return err ? err->rc : KZ_E_DATA;
 	return kz_cg_place(&r->cg, err);
@@ -89,7 +100,8 @@ static enum kz_rc describe(struct kz_oci *o, const char *worker, const char *ins
 enum kz_rc kz_oci_create(struct kz_oci *o, const char *worker, const char *instance, bool is_probe,
 			 struct kz_json **posture, bool *is_certain, struct kz_err *err)
 {
-	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds));
+	struct kz_deadline until =
+		kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds));
 	struct kz_err undo = KZ_ERR_INIT;
 	struct kz_oci_record r;
 	kz_auto_close int lock = -1;

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,17 +10,21 @@
 #include "port/json.h"
 #include "rule/reason.h"
 
-enum kz_rc kz_oci_undo(struct kz_oci *o, const struct kz_oci_record *r, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_oci_undo(struct kz_oci *o, const struct kz_oci_record *r, struct kz_deadline until,
+		       struct kz_err *err)
 {
 	/* Processes first: a runtime that is still at work is among them and must not undo the undoing. */
-	if (kz_cg_end(&r->cg, until, err) || kz_oci_runtime_delete(o, r, until, err) || kz_cg_end(&r->cg, until, err))
+	if (kz_cg_end(&r->cg, until, err) || kz_oci_runtime_delete(o, r, until, err) ||
+	    kz_cg_end(&r->cg, until, err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
 	return kz_oci_record_remove(o, r->worker, err);
 }
 
-enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance, struct kz_err *err)
+enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance,
+			 struct kz_err *err)
 {
-	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(o->conf.set.kz_delete_timeout_seconds));
+	struct kz_deadline until =
+		kz_deadline_in(KZ_SECONDS(o->conf.set.kz_delete_timeout_seconds));
 	struct kz_err inner = KZ_ERR_INIT;
 	struct kz_oci_record r;
 	kz_auto_close int lock = -1;
@@ -41,12 +45,14 @@ enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *insta
 	return kz_oci_undo(o, &r, until, err);
 }
 
-enum kz_rc kz_oci_get(struct kz_oci *o, const char *worker, struct kz_oci_record *r, bool *is_alive, struct kz_err *err)
+enum kz_rc kz_oci_get(struct kz_oci *o, const char *worker, struct kz_oci_record *r, bool *is_alive,
+		      struct kz_err *err)
 {
 	enum kz_rc rc = kz_oci_record_read(o, worker, r, err);
 
 	if (!rc)
-		*is_alive = kz_cg_init(&r->cg, r->rt.flavor != KZ_OCI_RUNC && r->rt.flavor != KZ_OCI_CRUN) != 0;
+		*is_alive = kz_cg_init(&r->cg, r->rt.flavor != KZ_OCI_RUNC &&
+						       r->rt.flavor != KZ_OCI_CRUN) != 0;
 	return rc;
 }
 
@@ -55,7 +61,8 @@ static bool is_own_probe(const struct kz_oci *o, const struct kz_oci_record *r)
 {
 	kz_auto_close int lock = -1;
 
-	return r->is_probe && kz_oci_record_lock(o, r->worker, kz_deadline_in(KZ_MS(0)), &lock, NULL) == KZ_E_TEMPFAIL;
+	return r->is_probe && kz_oci_record_lock(o, r->worker, kz_deadline_in(KZ_MS(0)), &lock,
+						 NULL) == KZ_E_TEMPFAIL;
 }
 
 enum kz_rc kz_oci_list(struct kz_oci *o, struct kz_json **out, struct kz_err *err)

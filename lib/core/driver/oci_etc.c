@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,8 @@ static const struct made files[] = {
 	{ "group", "root:x:0:\nkz:x:1000:\nnogroup:x:65534:\n" },
 	{ "hosts", "127.0.0.1\tlocalhost kz\n::1\tlocalhost ip6-localhost ip6-loopback\n" },
 	{ "hostname", "kz\n" },
-	{ "nsswitch.conf", "passwd: files\ngroup: files\nshadow: files\nhosts: files\nprotocols: files\nservices: files\n" },
+	{ "nsswitch.conf",
+	  "passwd: files\ngroup: files\nshadow: files\nhosts: files\nprotocols: files\nservices: files\n" },
 	{ "host.conf", "multi on\n" },
 	{ "timezone", "Etc/UTC\n" },
 };
@@ -54,7 +55,8 @@ static enum kz_rc make_link(const char *target, int dir, const char *name, struc
 }
 
 /* The entries of one directory of the host: the links of alternatives, or the regular files of another. */
-static enum kz_rc copy_entries(const char *from, bool are_links, int etc, const char *to, struct kz_err *err)
+static enum kz_rc copy_entries(const char *from, bool are_links, int etc, const char *to,
+			       struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = opendir(from);
 	kz_auto_close int dir = -1;
@@ -98,16 +100,20 @@ enum kz_rc kz_oci_etc_make(int root, struct kz_err *err)
 	if (etc < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot open etc");
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-		if (kz_file_replace(etc, files[i].name, files[i].text, strlen(files[i].text), 0644, (gid_t)-1, err))
+		if (kz_file_replace(etc, files[i].name, files[i].text, strlen(files[i].text), 0644,
+				    (gid_t)-1, err))
 			return err ? err->rc : KZ_E_CANTCREAT;
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
 		if (make_link(links[i].text, etc, links[i].name, err))
 			return err ? err->rc : KZ_E_CANTCREAT;
-	if (copy_file("/etc/ld.so.cache", etc, "ld.so.cache", err) || copy_file("/etc/ld.so.conf", etc, "ld.so.conf", err) ||
+	if (copy_file("/etc/ld.so.cache", etc, "ld.so.cache", err) ||
+	    copy_file("/etc/ld.so.conf", etc, "ld.so.conf", err) ||
 	    copy_entries("/etc/ld.so.conf.d", false, etc, "ld.so.conf.d", err) ||
 	    copy_entries("/etc/alternatives", true, etc, "alternatives", err))
 		return err ? err->rc : KZ_E_IO;
-	if (kz_dir_make(etc, "ssl", 0755, (gid_t)-1, err) || kz_dir_make(etc, "ssl/certs", 0755, (gid_t)-1, err))
+	if (kz_dir_make(etc, "ssl", 0755, (gid_t)-1, err) ||
+	    kz_dir_make(etc, "ssl/certs", 0755, (gid_t)-1, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
-	return copy_file("/etc/ssl/certs/ca-certificates.crt", etc, "ssl/certs/ca-certificates.crt", err);
+	return copy_file("/etc/ssl/certs/ca-certificates.crt", etc, "ssl/certs/ca-certificates.crt",
+			 err);
 }

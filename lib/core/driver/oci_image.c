@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,8 +29,9 @@ static enum kz_rc stamp_of(const char *path, char *out, size_t size, struct kz_e
 
 	if (stat(path, &st) != 0)
 		return kz_err_sys(err, KZ_E_NOINPUT, "cannot look at %s", path);
-	return kz_str_format(out, size, err, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld", (unsigned long long)st.st_dev,
-			     (unsigned long long)st.st_ino, (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+	return kz_str_format(out, size, err, "%llu:%llu:%lld:%lld.%09ld:%lld.%09ld",
+			     (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
+			     (long long)st.st_size, (long long)st.st_mtim.tv_sec,
 			     st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
@@ -53,7 +54,8 @@ static enum kz_rc hash_file(const char *path, char out[KZ_SHA256_HEX], struct kz
 }
 
 /* The digest of a file, remembered beside its stamp so that a create need not read megabytes. */
-static enum kz_rc digest_of(const struct kz_oci *o, const char *path, char out[KZ_SHA256_HEX], struct kz_err *err)
+static enum kz_rc digest_of(const struct kz_oci *o, const char *path, char out[KZ_SHA256_HEX],
+			    struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf kept = KZ_BUF_INIT(512);
 	char name[KZ_SHA256_HEX];
@@ -62,9 +64,11 @@ static enum kz_rc digest_of(const struct kz_oci *o, const char *path, char out[K
 	char line[256];
 
 	kz_sha256_hex(path, strlen(path), name);
-	if (stamp_of(path, stamp, sizeof stamp, err) || kz_oci_path(o, place, err, "run/oci/digest-%.16s", name))
+	if (stamp_of(path, stamp, sizeof stamp, err) ||
+	    kz_oci_path(o, place, err, "run/oci/digest-%.16s", name))
 		return err ? err->rc : KZ_E_DATA;
-	if (!kz_file_read(AT_FDCWD, place, &kept, NULL) && kept.len == strlen(stamp) + 1 + KZ_SHA256_HEX - 1 &&
+	if (!kz_file_read(AT_FDCWD, place, &kept, NULL) &&
+	    kept.len == strlen(stamp) + 1 + KZ_SHA256_HEX - 1 &&
 	    kz_str_has_prefix(kz_buf_str(&kept), stamp))
 		return kz_str_copy(out, KZ_SHA256_HEX, kz_buf_str(&kept) + strlen(stamp) + 1, err);
 	if (hash_file(path, out, err) || kz_str_format(line, sizeof line, err, "%s %s", stamp, out))
@@ -72,31 +76,59 @@ static enum kz_rc digest_of(const struct kz_oci *o, const char *path, char out[K
 	return kz_file_replace(AT_FDCWD, place, line, strlen(line), 0640, (gid_t)-1, err);
 }
 
-/* Everything that a worker depends on, as text. */
-static enum kz_rc describe(const struct kz_oci *o, struct kz_buf *b, struct kz_err *err)
+/* One line of a description: what a file holds, or that it is not there. */
+static enum kz_rc add_file(const struct kz_oci *o, struct kz_buf *b, const char *path,
+			   bool is_needed, struct kz_err *err)
+{
+	char digest[KZ_SHA256_HEX] = "absent";
+
+	if ((is_needed || access(path, F_OK) == 0) && digest_of(o, path, digest, err))
+		return unavailable(err);
+	return kz_buf_printf(b, err, "%s %s\n", path, digest);
+}
+
+/* What the layers are made of: their name is its digest. */
+static enum kz_rc describe_layers(const struct kz_oci *o, struct kz_buf *b, struct kz_err *err)
+{
+	static const char *const copied[] = { "/etc/ld.so.cache", "/etc/ld.so.conf",
+					      "/etc/ssl/certs/ca-certificates.crt" };
+	const char *image = o->conf.set.kz_image;
+	char manifest[KZ_OCI_PATH];
+
+	if (kz_buf_printf(b, err, "kz-layers 1 %s\n", image) ||
+	    add_file(o, b, o->worker, true, err))
+		return err ? err->rc : KZ_E_OS;
+	if (!kz_str_eq(image, "host")) {
+		if (kz_str_format(manifest, sizeof manifest, err, "%s/manifest", image))
+			return KZ_E_DATA;
+		return add_file(o, b, manifest, true, err);
+	}
+	for (size_t i = 0; i < sizeof copied / sizeof copied[0]; i++)
+		if (add_file(o, b, copied[i], false, err))
+			return err ? err->rc : KZ_E_OS;
+	return add_file(o, b, PACKAGES, true, err);
+}
+
+/* Everything else that a worker depends on. */
+static enum kz_rc describe_rest(const struct kz_oci *o, const char *layers, struct kz_buf *b,
+				struct kz_err *err)
 {
 	const struct kz_settings *s = &o->conf.set;
-	char source[KZ_OCI_PATH] = PACKAGES;
-	char content[KZ_SHA256_HEX];
-	char worker[KZ_SHA256_HEX];
 	char filter[KZ_SHA256_HEX];
 
-	if (!kz_str_eq(s->kz_image, "host") &&
-	    kz_str_format(source, sizeof source, err, "%s/manifest", s->kz_image))
-		return KZ_E_DATA;
-	if (digest_of(o, source, content, err) || digest_of(o, o->worker, worker, err))
-		return unavailable(err);
 	kz_sha256_hex(kz_seccomp_worker(), kz_seccomp_worker_size(), filter);
-	return kz_buf_printf(b, err,
-			     "kz-image 1\nimage %s\ncontent %s\nworker %s\nseccomp %s\nruntime %s %s\n"
-			     "memory %lld\npids %lld\ndisk %lld\ninodes %lld\ncpus %lld\nfiles %lld\noutput %lld\n"
+	return kz_buf_printf(
+		b, err,
+		"kz-image 1\nlayers %s\nseccomp %s\nruntime %s %s\nmemory %lld\npids %lld\n"
+		"disk %lld\ninodes %lld\ncpus %lld\nfiles %lld\noutput %lld\n"
 #define X(name, number, what) "cap " #name "\n"
 #include "rule/worker_caps.tbl"
 #undef X
-			     , s->kz_image, content, worker, filter, o->rt.path, o->rt.version,
-			     (long long)s->kz_run_memory_bytes, (long long)s->kz_run_pids, (long long)s->kz_run_disk_bytes,
-			     (long long)s->kz_run_inodes, (long long)s->kz_run_cpus, (long long)s->kz_run_open_files,
-			     (long long)s->sandbox_max_output_bytes);
+		,
+		layers, filter, o->rt.path, o->rt.version, (long long)s->kz_run_memory_bytes,
+		(long long)s->kz_run_pids, (long long)s->kz_run_disk_bytes,
+		(long long)s->kz_run_inodes, (long long)s->kz_run_cpus,
+		(long long)s->kz_run_open_files, (long long)s->sandbox_max_output_bytes);
 }
 
 /* /usr/local belongs to the administrator: an opaque entry, or a whiteout, hides it. */
@@ -104,7 +136,8 @@ static enum kz_rc mask_make(int base, const char *path, struct kz_err *err)
 {
 	char local[KZ_OCI_PATH];
 
-	if (kz_dir_make(base, "mask", 0755, (gid_t)-1, err) || kz_dir_make(base, "mask/local", 0755, (gid_t)-1, err) ||
+	if (kz_dir_make(base, "mask", 0755, (gid_t)-1, err) ||
+	    kz_dir_make(base, "mask/local", 0755, (gid_t)-1, err) ||
 	    kz_str_format(local, sizeof local, err, "%s/mask/local", path))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	if (setxattr(local, "trusted.overlay.opaque", "y", 1, 0) == 0)
@@ -130,7 +163,9 @@ static enum kz_rc links_make(int root, struct kz_err *err)
 		if (n < 0 && errno == ENOENT)
 			continue;
 		if (n < 0)
-			return kz_err_set(err, KZ_E_CONFIG, "%s is not a link into /usr; image host needs a merged /usr", host);
+			return kz_err_set(
+				err, KZ_E_CONFIG,
+				"%s is not a link into /usr; image host needs a merged /usr", host);
 		target[n] = '\0';
 		if (symlinkat(target, root, names[i]) != 0)
 			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot make the link %s", names[i]);
@@ -140,7 +175,8 @@ static enum kz_rc links_make(int root, struct kz_err *err)
 
 static enum kz_rc root_make(const struct kz_oci *o, int root, struct kz_err *err)
 {
-	static const char *const places[] = { ".kz", "dev", "proc", "run", "tmp", "usr", "var", "var/tmp", "work" };
+	static const char *const places[] = { ".kz", "dev", "proc",    "run", "tmp",
+					      "usr", "var", "var/tmp", "work" };
 	kz_auto_buf struct kz_buf worker = KZ_BUF_INIT(FILE_MAX);
 
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
@@ -151,7 +187,9 @@ static enum kz_rc root_make(const struct kz_oci *o, int root, struct kz_err *err
 		return err ? err->rc : KZ_E_IO;
 	if (!kz_str_eq(o->conf.set.kz_image, "host"))
 		return KZ_OK;
-	return links_make(root, err) || kz_oci_etc_make(root, err) ? (err ? err->rc : KZ_E_CANTCREAT) : KZ_OK;
+	return links_make(root, err) || kz_oci_etc_make(root, err)
+		       ? (err ? err->rc : KZ_E_CANTCREAT)
+		       : KZ_OK;
 }
 
 static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct kz_err *err)
@@ -164,8 +202,8 @@ static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct k
 	base = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot open %s", path);
-	if (kz_dir_make(base, "empty", 0755, (gid_t)-1, err) || kz_dir_make(base, "root", 0755, (gid_t)-1, err) ||
-	    mask_make(base, path, err))
+	if (kz_dir_make(base, "empty", 0755, (gid_t)-1, err) ||
+	    kz_dir_make(base, "root", 0755, (gid_t)-1, err) || mask_make(base, path, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	root = openat(base, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
@@ -174,7 +212,7 @@ static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct k
 }
 
 /* Is a worker here made of this image?  One whose record cannot be read counts for all of them. */
-static bool is_used(struct kz_oci *o, const char *digest)
+static bool is_used(struct kz_oci *o, const char *layers)
 {
 	char path[KZ_OCI_PATH];
 	kz_auto_closedir DIR *d = kz_oci_path(o, path, NULL, "workers") ? NULL : opendir(path);
@@ -182,8 +220,8 @@ static bool is_used(struct kz_oci *o, const char *digest)
 	struct kz_oci_record r;
 
 	while (d && (e = readdir(d)) != NULL)
-		if (kz_str_is_name(e->d_name) &&
-		    (kz_oci_record_read(o, e->d_name, &r, NULL) || strncmp(r.image + 7, digest, strlen(digest)) == 0))
+		if (kz_str_is_name(e->d_name) && (kz_oci_record_read(o, e->d_name, &r, NULL) ||
+						  !r.skeleton[0] || kz_str_eq(r.skeleton, layers)))
 			return true;
 	return false;
 }
@@ -194,7 +232,8 @@ static void old_sweep(struct kz_oci *o, const char *images, const char *keep)
 	struct dirent *e;
 
 	while (d && (e = readdir(d)) != NULL)
-		if (strlen(e->d_name) == 32 && e->d_name[0] != '.' && !kz_str_eq(e->d_name, keep) && !is_used(o, e->d_name))
+		if (strlen(e->d_name) == 32 && e->d_name[0] != '.' && !kz_str_eq(e->d_name, keep) &&
+		    !is_used(o, e->d_name))
 			kz_tree_remove(dirfd(d), e->d_name, NULL);
 }
 
@@ -205,17 +244,19 @@ static enum kz_rc prepare(struct kz_oci *o, const char *digest, struct kz_err *e
 	char images[KZ_OCI_PATH];
 	char draft[KZ_OCI_PATH];
 	char gate[KZ_OCI_PATH];
-	char name[33];
 
-	memcpy(name, digest, 32);
-	name[32] = '\0';
-	if (kz_oci_path(o, images, err, "image") || kz_oci_path(o, o->skeleton, err, "image/%s", name) ||
+	memcpy(o->layers, digest, 32);
+	o->layers[32] = '\0';
+	if (kz_oci_path(o, images, err, "image") ||
+	    kz_oci_path(o, o->skeleton, err, "image/%s", o->layers) ||
 	    kz_oci_path(o, draft, err, "image/.new") || kz_oci_path(o, gate, err, "image/.lock"))
 		return KZ_E_DATA;
 	if (access(o->skeleton, F_OK) == 0)
 		return KZ_OK;
 	if (kz_dir_make(AT_FDCWD, images, 0750, o->gid, err) ||
-	    kz_file_lock(AT_FDCWD, gate, kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds)), &lock, err))
+	    kz_file_lock(AT_FDCWD, gate,
+			 kz_deadline_in(KZ_SECONDS(o->conf.set.kz_create_timeout_seconds)), &lock,
+			 err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	if (access(o->skeleton, F_OK) == 0)
 		return KZ_OK;
@@ -223,22 +264,27 @@ static enum kz_rc prepare(struct kz_oci *o, const char *digest, struct kz_err *e
 		return err ? err->rc : KZ_E_CANTCREAT;
 	if (rename(draft, o->skeleton) != 0)
 		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot make %s", o->skeleton);
-	old_sweep(o, images, name);
+	old_sweep(o, images, o->layers);
 	return KZ_OK;
 }
 
 enum kz_rc kz_oci_image(struct kz_oci *o, struct kz_err *err)
 {
-	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(8192);
+	kz_auto_buf struct kz_buf layers = KZ_BUF_INIT(8192);
+	kz_auto_buf struct kz_buf rest = KZ_BUF_INIT(8192);
 	const char *image = o->conf.set.kz_image;
 	char digest[KZ_SHA256_HEX];
 
 	if (!kz_str_eq(image, "host") && (image[0] != '/' || strpbrk(image, ":,\\")))
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_IMAGE must be host or an absolute path without ':' and ','");
-	if (describe(o, &text, err))
-		return err ? err->rc : KZ_E_UNAVAILABLE;
-	kz_sha256_hex(text.data, text.len, digest);
+		return kz_refuse(err, KZ_R_SETTING_INVALID,
+				 "KZ_IMAGE must be host or an absolute path without ':' and ','");
+	if (describe_layers(o, &layers, err))
+		return unavailable(err);
+	kz_sha256_hex(layers.data, layers.len, digest);
 	if (prepare(o, digest, err))
 		return unavailable(err);
+	if (describe_rest(o, digest, &rest, err))
+		return err ? err->rc : KZ_E_OS;
+	kz_sha256_hex(rest.data, rest.len, digest);
 	return kz_str_format(o->image, sizeof o->image, err, "sha256:%s", digest);
 }

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,8 @@ static void build_args(const struct kz_oci_launch *l, struct args *a)
 		add(a, "--host-uds=create");
 		add(a, "run");
 		for (int i = 0; i < l->fd_count; i++) {
-			if (kz_str_format(a->text[i], sizeof a->text[i], NULL, "--pass-fd=%d:%d", 3 + i, 3 + i))
+			if (kz_str_format(a->text[i], sizeof a->text[i], NULL, "--pass-fd=%d:%d",
+					  3 + i, 3 + i))
 				continue;
 			add(a, a->text[i]);
 		}
@@ -88,13 +89,15 @@ static enum kz_rc place_fds(const struct kz_oci_launch *l, int *report, struct k
 	for (int i = 0; i < l->fd_count; i++)
 		if (dup2(high[i], 3 + i) < 0)
 			return kz_err_sys(err, KZ_E_OS, "cannot pass descriptors");
-	if (syscall(SYS_close_range, (unsigned)(3 + l->fd_count), ~0U, 4U /* CLOSE_RANGE_CLOEXEC */) != 0)
+	if (syscall(SYS_close_range, (unsigned)(3 + l->fd_count), ~0U,
+		    4U /* CLOSE_RANGE_CLOEXEC */) != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot close descriptors");
 	return KZ_OK;
 }
 
 /* In the child, up to exec.  Returns only on failure. */
-static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, int *report, struct kz_err *err)
+static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, int *report,
+				 struct kz_err *err)
 {
 	char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	char *envp[] = { path, NULL };
@@ -107,8 +110,8 @@ static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, in
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != driver)
 		return kz_err_set(err, KZ_E_OS, "the driver is gone");
 	/* In UNIT first, so that whoever ends UNIT ends the runtime in whatever it is doing. */
-	if ((is_runsc ? kz_cg_join_worker : kz_cg_join)(&l->r->cg, err) || kz_oci_root_mount(l->o, l->root, err) ||
-	    place_fds(l, report, err))
+	if ((is_runsc ? kz_cg_join_worker : kz_cg_join)(&l->r->cg, err) ||
+	    kz_oci_root_mount(l->o, l->root, err) || place_fds(l, report, err))
 		return err->rc;
 	if (chdir("/") != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot enter /");
@@ -148,7 +151,8 @@ static void last_words(int output, char *out, size_t size)
 	words_copy(out, size, msg ? msg + 4 : start);
 }
 
-static enum kz_rc start_failed(const struct kz_oci_launch *l, int report, int status, struct kz_err *err)
+static enum kz_rc start_failed(const struct kz_oci_launch *l, int report, int status,
+			       struct kz_err *err)
 {
 	struct kz_err inner = KZ_ERR_INIT;
 	char words[WORDS_MAX];
@@ -161,13 +165,13 @@ static enum kz_rc start_failed(const struct kz_oci_launch *l, int report, int st
 		return inner.rc;
 	}
 	last_words(l->output, words, sizeof words);
-	return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "%s ended with %d: %s", l->r->rt.path, status,
-			 words[0] ? words : "it said nothing");
+	return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "%s ended with %d: %s", l->r->rt.path,
+			 status, words[0] ? words : "it said nothing");
 }
 
 /* No pid of a child is ever lost: it is waited for even after the deadline killed it. */
-static enum kz_rc wait_runtime(const struct kz_oci_launch *l, pid_t pid, int report, struct kz_deadline until,
-			       struct kz_err *err)
+static enum kz_rc wait_runtime(const struct kz_oci_launch *l, pid_t pid, int report,
+			       struct kz_deadline until, struct kz_err *err)
 {
 	kz_auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int status = -1;
@@ -186,7 +190,8 @@ static enum kz_rc wait_runtime(const struct kz_oci_launch *l, pid_t pid, int rep
 	return status ? start_failed(l, report, status, err) : KZ_OK;
 }
 
-enum kz_rc kz_oci_runtime_start(const struct kz_oci_launch *l, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_oci_runtime_start(const struct kz_oci_launch *l, struct kz_deadline until,
+				struct kz_err *err)
 {
 	struct kz_err inner = KZ_ERR_INIT;
 	kz_auto_close int report = -1;

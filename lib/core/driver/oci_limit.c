@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,8 @@ enum kz_rc kz_oci_limit_namespaces(pid_t pid, struct kz_err *err)
 	if (status == 0)
 		return KZ_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= (int)(sizeof bounds / sizeof bounds[0]))
-		return kz_refuse(err, KZ_R_POSTURE_FAILED, "cannot bound %s in the worker", bounds[WEXITSTATUS(status) - 1].path);
+		return kz_refuse(err, KZ_R_POSTURE_FAILED, "cannot bound %s in the worker",
+				 bounds[WEXITSTATUS(status) - 1].path);
 	return kz_refuse(err, KZ_R_POSTURE_FAILED, "cannot enter the worker's namespaces: %s",
 			 WIFEXITED(status) ? strerror(WEXITSTATUS(status) - 100) : "killed");
 }

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -33,11 +33,13 @@ enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
 		const char *p = places[i];
 
-		if (stat(p, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & S_IXOTH) && !is_below(o->conf.state, p) &&
-		    !is_below(o->rt.path, p) && !is_below(o->conf.set.kz_image, p))
+		if (stat(p, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & S_IXOTH) &&
+		    !is_below(o->conf.state, p) && !is_below(o->rt.path, p) &&
+		    !is_below(o->conf.set.kz_image, p))
 			return kz_str_copy(out, 64, p, err);
 	}
-	return kz_refuse(err, KZ_R_IMAGE_UNAVAILABLE, "none of /mnt /media /srv /opt /tmp can carry the root");
+	return kz_refuse(err, KZ_R_IMAGE_UNAVAILABLE,
+			 "none of /mnt /media /srv /opt /tmp can carry the root");
 }
 
 static enum kz_rc overlay(const char *where, const char *lower, struct kz_err *err)

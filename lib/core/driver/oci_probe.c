@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,14 +31,16 @@ static void add_stamp(struct kz_buf *b, const char *path)
 	struct stat st;
 
 	if (stat(path, &st) == 0)
-		kz_buf_printf(b, NULL, "%s %llu %lld %lld.%09ld\n", path, (unsigned long long)st.st_ino,
-			      (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+		kz_buf_printf(b, NULL, "%s %llu %lld %lld.%09ld\n", path,
+			      (unsigned long long)st.st_ino, (long long)st.st_size,
+			      (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
 /* Everything on which the outcome rests: as long as it is the same, trying again tells nothing new. */
 static enum kz_rc key_of(const struct kz_oci *o, char out[KZ_SHA256_HEX], struct kz_err *err)
 {
-	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					      "/usr/bin",        "/sbin",          "/bin" };
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(16 << 10);
 	const struct kz_settings *s = &o->conf.set;
 	struct utsname u;
@@ -46,8 +48,9 @@ static enum kz_rc key_of(const struct kz_oci *o, char out[KZ_SHA256_HEX], struct
 
 	if (uname(&u) != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot ask for the kernel");
-	if (kz_buf_printf(&b, err, "1 %s %s %s %s %lld %lld %lld %lld\n", u.release, u.version, s->kz_runtime, s->kz_image,
-			  (long long)s->kz_run_memory_bytes, (long long)s->kz_run_pids, (long long)s->kz_run_open_files,
+	if (kz_buf_printf(&b, err, "1 %s %s %s %s %lld %lld %lld %lld\n", u.release, u.version,
+			  s->kz_runtime, s->kz_image, (long long)s->kz_run_memory_bytes,
+			  (long long)s->kz_run_pids, (long long)s->kz_run_open_files,
 			  (long long)s->kz_uid_base))
 		return KZ_E_OS;
 	for (size_t i = 0; (name = candidate(o, i)) != NULL; i++) {
@@ -66,7 +69,8 @@ static enum kz_rc key_of(const struct kz_oci *o, char out[KZ_SHA256_HEX], struct
 }
 
 /* One whole worker under this runtime: made, checked by itself, removed. out: posture (new) */
-static enum kz_rc try_one(struct kz_oci *o, const char *name, struct kz_json **posture, struct kz_err *err)
+static enum kz_rc try_one(struct kz_oci *o, const char *name, struct kz_json **posture,
+			  struct kz_err *err)
 {
 	char worker[64];
 	char instance[KZ_ID_HEX];
@@ -89,8 +93,8 @@ static enum kz_rc try_one(struct kz_oci *o, const char *name, struct kz_json **p
 }
 
 /* What was found about one runtime, as a line of the report (new). */
-static struct kz_json *finding(const struct kz_oci *o, const char *name, enum kz_rc rc, struct kz_json *posture,
-			       const struct kz_err *err)
+static struct kz_json *finding(const struct kz_oci *o, const char *name, enum kz_rc rc,
+			       struct kz_json *posture, const struct kz_err *err)
 {
 	struct kz_json *f = kz_json_object();
 
@@ -101,7 +105,9 @@ static struct kz_json *finding(const struct kz_oci *o, const char *name, enum kz
 	kz_json_set_int(f, "flavor", o->rt.flavor);
 	kz_json_set_bool(f, "single_use", o->rt.single_use);
 	if (rc) {
-		kz_json_set_str(f, "reason", err->reason[0] ? err->reason : kz_reason_code(KZ_R_RUNTIME_UNAVAILABLE));
+		kz_json_set_str(f, "reason",
+				err->reason[0] ? err->reason
+					       : kz_reason_code(KZ_R_RUNTIME_UNAVAILABLE));
 		kz_json_set_str(f, "text", err->text);
 	}
 	kz_json_set(f, "posture", posture ? posture : kz_json_null());
@@ -183,8 +189,8 @@ enum kz_rc kz_oci_probe(struct kz_oci *o, struct kz_json **report, struct kz_err
 	if (kz_oci_path(o, path, err, "run/oci/probe.json") || key_of(o, key, err))
 		return KZ_E_DATA;
 	if (!report && !kz_file_read(AT_FDCWD, path, &text, NULL) &&
-	    !kz_json_parse(kz_buf_str(&text), text.len, &found, NULL) && kz_str_eq(kz_json_str(found, "key", ""), key) &&
-	    (ok = first_ok(found)) != NULL)
+	    !kz_json_parse(kz_buf_str(&text), text.len, &found, NULL) &&
+	    kz_str_eq(kz_json_str(found, "key", ""), key) && (ok = first_ok(found)) != NULL)
 		return take(o, ok, err);
 	kz_json_free(found);
 	found = try_all(o, key, report != NULL);

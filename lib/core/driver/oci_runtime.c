@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,14 +34,16 @@ static enum kz_oci_flavor flavor_of(const char *version)
 /* Fixed places, not PATH: the caller's environment chooses nothing. */
 static bool find_path(const char *name, char out[256])
 {
-	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	static const char *const places[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					      "/usr/bin",        "/sbin",          "/bin" };
 
 	if (name[0] == '/')
 		return !kz_str_copy(out, 256, name, NULL) && access(out, X_OK) == 0;
 	if (strchr(name, '/'))
 		return false;
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (!kz_str_format(out, 256, NULL, "%s/%s", places[i], name) && access(out, X_OK) == 0)
+		if (!kz_str_format(out, 256, NULL, "%s/%s", places[i], name) &&
+		    access(out, X_OK) == 0)
 			return true;
 	return false;
 }
@@ -54,9 +56,13 @@ enum kz_rc kz_oci_runtime_find(const char *name, struct kz_oci_runtime *rt, stru
 	char *end;
 
 	if (!find_path(name, rt->path))
-		return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "the runtime %s is not installed", name);
-	if (kz_proc_run(argv, NULL, 0, &out, NULL, kz_deadline_in(KZ_SECONDS(VERSION_SECONDS)), &status, NULL) || status != 0)
-		return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "%s --version does not answer", rt->path);
+		return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "the runtime %s is not installed",
+				 name);
+	if (kz_proc_run(argv, NULL, 0, &out, NULL, kz_deadline_in(KZ_SECONDS(VERSION_SECONDS)),
+			&status, NULL) ||
+	    status != 0)
+		return kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE, "%s --version does not answer",
+				 rt->path);
 	if (kz_buf_add(&out, "\n", 1, err))
 		return KZ_E_OS;
 	end = strchr(out.data, '\n');
@@ -70,8 +76,8 @@ enum kz_rc kz_oci_runtime_find(const char *name, struct kz_oci_runtime *rt, stru
 	return KZ_OK;
 }
 
-static enum kz_rc state_entry(const struct kz_oci *o, const struct kz_oci_record *r, char dir[KZ_OCI_PATH],
-			      char entry[KZ_OCI_PATH], struct kz_err *err)
+static enum kz_rc state_entry(const struct kz_oci *o, const struct kz_oci_record *r,
+			      char dir[KZ_OCI_PATH], char entry[KZ_OCI_PATH], struct kz_err *err)
 {
 	char unit[128];
 
@@ -91,7 +97,8 @@ static void forget_files(const char *dir, const char *unit)
 	while (d && (e = readdir(d)) != NULL) {
 		size_t n = strlen(unit);
 
-		if (strncmp(e->d_name, unit, n) == 0 && (!e->d_name[n] || strncmp(e->d_name + n, "_sandbox:", 9) == 0))
+		if (strncmp(e->d_name, unit, n) == 0 &&
+		    (!e->d_name[n] || strncmp(e->d_name + n, "_sandbox:", 9) == 0))
 			kz_tree_remove(dirfd(d), e->d_name, NULL);
 	}
 }
@@ -103,13 +110,14 @@ static bool has_entry(const char *dir, const char *unit)
 	size_t n = strlen(unit);
 
 	while (d && (e = readdir(d)) != NULL)
-		if (strncmp(e->d_name, unit, n) == 0 && (!e->d_name[n] || strncmp(e->d_name + n, "_sandbox:", 9) == 0))
+		if (strncmp(e->d_name, unit, n) == 0 &&
+		    (!e->d_name[n] || strncmp(e->d_name + n, "_sandbox:", 9) == 0))
 			return true;
 	return false;
 }
 
-enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_record *r, struct kz_deadline until,
-				 struct kz_err *err)
+enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_record *r,
+				 struct kz_deadline until, struct kz_err *err)
 {
 	char dir[KZ_OCI_PATH];
 	char entry[KZ_OCI_PATH];
@@ -132,6 +140,7 @@ enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_rec
 	forget_files(dir, unit);
 	kz_sys_after(KZ_SYS_RT_DELETE);
 	if (has_entry(dir, unit))
-		return kz_refuse(err, KZ_R_DRIVER_FAILED, "the runtime keeps its state of the container");
+		return kz_refuse(err, KZ_R_DRIVER_FAILED,
+				 "the runtime keeps its state of the container");
 	return KZ_OK;
 }

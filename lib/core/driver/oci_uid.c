@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,8 @@
 
 enum kz_rc kz_uid_lock(struct kz_deadline until, int *lock, struct kz_err *err)
 {
-	if (kz_dir_make(AT_FDCWD, "/run/kz", 0755, (gid_t)-1, err) || kz_dir_make(AT_FDCWD, PLACE, 0755, (gid_t)-1, err))
+	if (kz_dir_make(AT_FDCWD, "/run/kz", 0755, (gid_t)-1, err) ||
+	    kz_dir_make(AT_FDCWD, PLACE, 0755, (gid_t)-1, err))
 		return kz_err_wrap(err, "uid ranges");
 	return kz_file_lock(AT_FDCWD, PLACE "/lock", until, lock, err);
 }
@@ -37,8 +38,8 @@ static bool is_delegated(const char *text, uint64_t base)
 	while (p && *p) {
 		const char *colon = strchr(p, ':');
 
-		if (colon && sscanf(colon, ":%llu:%llu", &first, &count) == 2 && base < first + count &&
-		    first < base + KZ_OCI_UIDS)
+		if (colon && sscanf(colon, ":%llu:%llu", &first, &count) == 2 &&
+		    base < first + count && first < base + KZ_OCI_UIDS)
 			return true;
 		p = strchr(p, '\n');
 		p = p ? p + 1 : NULL;
@@ -60,7 +61,8 @@ static enum kz_rc try_claim(uint64_t base, const char *target, bool *taken, stru
 			return KZ_OK;
 		}
 		if (errno != EEXIST)
-			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot claim a uid range in %s", PLACE);
+			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot claim a uid range in %s",
+					  PLACE);
 		if (access(link, F_OK) == 0 || errno != ENOENT)
 			return KZ_OK;
 		unlink(link); /* the worker it belonged to is gone */
@@ -74,7 +76,8 @@ enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struc
 	kz_auto_buf struct kz_buf gids = KZ_BUF_INIT(4 << 20);
 	bool taken;
 
-	if ((access("/etc/subuid", F_OK) == 0 && kz_file_read(AT_FDCWD, "/etc/subuid", &uids, err)) ||
+	if ((access("/etc/subuid", F_OK) == 0 &&
+	     kz_file_read(AT_FDCWD, "/etc/subuid", &uids, err)) ||
 	    (access("/etc/subgid", F_OK) == 0 && kz_file_read(AT_FDCWD, "/etc/subgid", &gids, err)))
 		return kz_err_reason(err, kz_reason_code(KZ_R_USERNS_UNAVAILABLE));
 	for (uint64_t b = (uint64_t)first; b + KZ_OCI_UIDS <= LAST_UID; b += KZ_OCI_UIDS) {
@@ -87,7 +90,8 @@ enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struc
 			return KZ_OK;
 		}
 	}
-	return kz_refuse(err, KZ_R_USERNS_UNAVAILABLE, "no uid range is free from KZ_UID_BASE %lld on", (long long)first);
+	return kz_refuse(err, KZ_R_USERNS_UNAVAILABLE,
+			 "no uid range is free from KZ_UID_BASE %lld on", (long long)first);
 }
 
 void kz_uid_drop(uint32_t base)

@@ -1,4 +1,4 @@
-#include "core/driver/oci.h"
+#include "core/driver/oci_part.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +22,9 @@ enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
 
 	memset(o, 0, sizeof *o);
 	if (geteuid() != 0)
-		return kz_refuse(err, KZ_R_USERNS_UNAVAILABLE, "the oci driver needs root: it gives each worker host uids of its own");
+		return kz_refuse(
+			err, KZ_R_USERNS_UNAVAILABLE,
+			"the oci driver needs root: it gives each worker host uids of its own");
 	rc = kz_seal_init(err);
 	if (!rc)
 		rc = kz_conf_load(&o->conf, NULL, err);
@@ -33,7 +35,8 @@ enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
 	g = o->conf.set.kz_group[0] ? getgrnam(o->conf.set.kz_group) : NULL;
 	o->gid = g ? g->gr_gid : (gid_t)-1;
 	if (kz_oci_path(o, path, err, "run") || kz_dir_make(AT_FDCWD, path, 0750, o->gid, err) ||
-	    kz_oci_path(o, path, err, "run/oci") || kz_dir_make(AT_FDCWD, path, 0700, (gid_t)-1, err))
+	    kz_oci_path(o, path, err, "run/oci") ||
+	    kz_dir_make(AT_FDCWD, path, 0700, (gid_t)-1, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	return KZ_OK;
 }
@@ -47,13 +50,15 @@ static struct kz_json *reply(const char *answer, const struct kz_err *err)
 	if (answer)
 		kz_json_set_str(j, "answer", answer);
 	if (err && err->rc) {
-		kz_json_set_str(j, "reason", err->reason[0] ? err->reason : kz_reason_code(KZ_R_DRIVER_FAILED));
+		kz_json_set_str(j, "reason",
+				err->reason[0] ? err->reason : kz_reason_code(KZ_R_DRIVER_FAILED));
 		kz_json_set_str(j, "text", err->text);
 	}
 	return j;
 }
 
-static void add_worker(struct kz_json *j, const char *worker, const char *instance, const char *image)
+static void add_worker(struct kz_json *j, const char *worker, const char *instance,
+		       const char *image)
 {
 	kz_json_set_str(j, "worker", worker);
 	kz_json_set_str(j, "instance", instance);
@@ -119,7 +124,8 @@ static const char *taken(struct kz_oci *o, const char *worker, const char *insta
 	return kz_str_eq(r.instance, instance) ? "unknown" : "absent";
 }
 
-static struct kz_json *verb_create(struct kz_oci *o, const struct kz_json *q, const char *worker, const char *instance)
+static struct kz_json *verb_create(struct kz_oci *o, const struct kz_json *q, const char *worker,
+				   const char *instance)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_json *posture = NULL;
@@ -160,7 +166,9 @@ static struct kz_json *verb_delete(struct kz_oci *o, const char *worker, const c
 	if (!rc)
 		j = reply("absent", NULL);
 	else
-		j = reply(!kz_oci_get(o, worker, &r, &is_alive, NULL) && is_alive ? "present" : "unknown", &err);
+		j = reply(!kz_oci_get(o, worker, &r, &is_alive, NULL) && is_alive ? "present"
+										  : "unknown",
+			  &err);
 	kz_json_set_str(j, "worker", worker);
 	kz_json_set_str(j, "instance", instance);
 	return j;
@@ -226,7 +234,8 @@ static struct kz_json *carry_out(struct kz_oci *o, const struct kz_json *q, cons
 	if (kz_str_eq(verb, "list"))
 		return verb_list(o);
 	if (!kz_str_is_name(worker) || strlen(worker) > 48)
-		return refused(KZ_R_MALFORMED_INPUT, "worker must be a name of 1 to 48 characters of a-z 0-9 _ -");
+		return refused(KZ_R_MALFORMED_INPUT,
+			       "worker must be a name of 1 to 48 characters of a-z 0-9 _ -");
 	if (instance[0] && !is_instance(instance))
 		return refused(KZ_R_MALFORMED_INPUT, "instance must be 32 hexadecimal digits");
 	if (kz_str_eq(verb, "get"))
@@ -248,15 +257,18 @@ struct kz_json *kz_oci_answer(struct kz_oci *o, const char *line, size_t n)
 	const char *verb;
 	bool is_verb = false;
 
-	if (kz_json_parse(line, n, &q, &err) || kz_json_only(q, keys, &err) || !kz_json_is_object(q))
-		return refused(KZ_R_MALFORMED_INPUT, err.rc ? err.text : "a request is one JSON object");
+	if (kz_json_parse(line, n, &q, &err) || kz_json_only(q, keys, &err) ||
+	    !kz_json_is_object(q))
+		return refused(KZ_R_MALFORMED_INPUT,
+			       err.rc ? err.text : "a request is one JSON object");
 	if (kz_json_num(q, "v", 0) != 1)
 		return refused(KZ_R_MALFORMED_INPUT, "a request needs \"v\":1");
 	verb = kz_json_str(q, "verb", "");
 	for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
 		is_verb |= kz_str_eq(verb, verbs[i]);
 	if (!is_verb)
-		return refused(KZ_R_MALFORMED_INPUT, "verb must be one of probe image create delete get list");
+		return refused(KZ_R_MALFORMED_INPUT,
+			       "verb must be one of probe image create delete get list");
 	if (kz_sys_before(KZ_SYS_DRV_CALL))
 		return refused(KZ_R_DRIVER_FAILED, "the verb cannot be carried out");
 	j = carry_out(o, q, verb);
