@@ -1,0 +1,45 @@
+/*
+ * What the driver tells process 1 at its start (docs/worker-boot.md): one JSON
+ * object on descriptor 3.  Refuses anything it does not know.
+ */
+#ifndef KZ_WORKER_BOOT_H
+#define KZ_WORKER_BOOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+#define KZ_BOOT_FD 3
+#define KZ_BOOT_PROCS 8
+
+/* The tenant's cgroup files, opened outside; -1 where there is none. */
+struct kz_boot_fds {
+	int control, ready;
+	int tenant_procs[KZ_BOOT_PROCS];
+	int tenant_procs_count;
+	int procs_read, pids_current, pids_events;
+	int memory_events, memory_current, memory_peak, cpu_usage;
+};
+
+struct kz_boot {
+	char worker[64], instance[64], secret[65], image[80];
+	uid_t tenant_uid;
+	gid_t tenant_gid;
+	bool is_v1;       /* form of the cgroup files */
+	bool single_use;
+	int64_t uid_count;
+	uint64_t capabilities; /* bit mask that process 1 must hold exactly */
+	int64_t disk_bytes, inodes, pids, memory_bytes, open_files, output_bytes;
+	struct kz_boot_fds fds;
+};
+
+/* Read fd to its end, close it, parse. err: KZ_E_DATA */
+enum kz_rc kz_boot_read(int fd, struct kz_boot *b, struct kz_err *err);
+/* Wipe the secret from memory; for children. */
+void kz_boot_forget(struct kz_boot *b);
+/* Is fd one that the boot object named? */
+bool kz_boot_owns_fd(const struct kz_boot *b, int fd);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * One control connection: HTTP/1.1 requests one after the other, or frames while
+ * a program runs.  A request is authenticated by its head before any byte of its
+ * body is looked at [EXEC-1].
+ */
+#ifndef KZ_WORKER_CLIENT_H
+#define KZ_WORKER_CLIENT_H
+
+#include "rule/httphead.h"
+#include "worker/worker.h"
+
+#define KZ_BODY_MAX (5 << 20)  /* of a JSON body: vectors are up to 4 MiB */
+#define KZ_PUT_HEAD_MAX 8192
+
+enum kz_frame { /* docs/worker-boot.md */
+	KZ_FRAME_OUT = 1,
+	KZ_FRAME_ERR = 2,
+	KZ_FRAME_RECORD = 3,
+	KZ_FRAME_WINDOW = 4,
+	KZ_FRAME_IN = 16,
+	KZ_FRAME_IN_END = 17,
+	KZ_FRAME_KILL = 18,
+	KZ_FRAME_DONE = 19,
+};
+
+#define KZ_FRAME_HEAD 5
+#define KZ_FRAME_MAX (1 << 20)
+
+enum kz_client_state {
+	KZ_CLIENT_HEAD,
+	KZ_CLIENT_BODY,    /* a JSON body is awaited */
+	KZ_CLIENT_PUT,     /* a file streams in */
+	KZ_CLIENT_GET,     /* a file streams out */
+	KZ_CLIENT_FRAMES,
+	KZ_CLIENT_WAITING, /* for the end of a reset */
+	KZ_CLIENT_CLOSING,
+};
+
+struct kz_client;
+
+struct kz_route {
+	const char *method, *path;
+	/* o is NULL for a request without a body */
+	void (*fn)(struct kz_client *c, const struct kz_json *o);
+	bool is_stream; /* put: the body goes to the file as it comes */
+};
+
+struct kz_client {
+	struct kz_worker *w;
+	struct kz_conn *conn;
+	enum kz_client_state state;
+	const struct kz_route *route;
+	int64_t body_left;
+	bool is_close;     /* the head asked for it */
+	bool record_sent;
+	int file;          /* of put and get; -1 none */
+	int64_t file_left; /* bytes of the file still to come or go */
+	struct kz_err put_err;
+};
+
+/* Take an accepted connection. */
+void kz_client_accept(void *worker, int fd);
+/* Close one (its lease or run ends with it), from anywhere. */
+void kz_client_close(struct kz_client *c);
+/* Answer a request. o is taken. */
+void kz_client_answer(struct kz_client *c, int status, struct kz_json *o);
+/* Answer with the refusal or fault in err. */
+void kz_client_refuse(struct kz_client *c, const struct kz_err *err);
+void kz_client_frame(struct kz_client *c, enum kz_frame type, const void *p, size_t n);
+/* Bytes as they are (a file's). */
+void kz_client_send(struct kz_client *c, const void *p, size_t n);
+
+/* frames.c: input while a program runs; false: the peer broke the protocol */
+bool kz_client_frames(struct kz_client *c);
+/* files.c: a put's bytes, and more of a get; false as above */
+bool kz_client_put(struct kz_client *c);
+void kz_client_get_more(struct kz_client *c);
+void kz_client_get(struct kz_client *c, const struct kz_json *o);
+/* routes.c */
+const struct kz_route *kz_route_find(const struct kz_httphead *h);
+
+#endif

@@ -1,0 +1,106 @@
+/* Readings of the tenant's cgroup, v1 and v2. */
+#include "worker/gauge.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GAUGE_MAX 8192
+
+static ssize_t read_text(int fd, char out[GAUGE_MAX])
+{
+	ssize_t n = fd < 0 ? -1 : pread(fd, out, GAUGE_MAX - 1, 0);
+
+	if (n >= 0)
+		out[n] = 0;
+	return n;
+}
+
+static int64_t digits(const char *s)
+{
+	int64_t n = 0;
+
+	if (!isdigit((unsigned char)*s))
+		return -1;
+	for (; isdigit((unsigned char)*s); s++) {
+		if (n > (INT64_MAX - 9) / 10)
+			return INT64_MAX;
+		n = n * 10 + (*s - '0');
+	}
+	return n;
+}
+
+static int64_t whole(int fd)
+{
+	char t[GAUGE_MAX];
+
+	return read_text(fd, t) <= 0 ? -1 : digits(t);
+}
+
+/* "key number" on a line of its own */
+static int64_t field(int fd, const char *key)
+{
+	char t[GAUGE_MAX];
+	size_t n = strlen(key);
+
+	if (read_text(fd, t) <= 0)
+		return -1;
+	for (const char *l = t; l && *l; l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL)
+		if (strncmp(l, key, n) == 0 && l[n] == ' ')
+			return digits(l + n + 1);
+	return -1;
+}
+
+int64_t kz_gauge_pids(const struct kz_boot *b)
+{
+	return whole(b->fds.pids_current);
+}
+
+int64_t kz_gauge_processes(const struct kz_boot *b)
+{
+	char t[4096];
+	int64_t lines = 0;
+	off_t at = 0;
+	ssize_t n;
+
+	/* offsets are positions in the kernel's snapshot: it is taken anew at 0 */
+	while ((n = pread(b->fds.procs_read, t, sizeof t, at)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			lines += t[i] == '\n';
+		at += n;
+	}
+	return n < 0 ? -1 : lines;
+}
+
+int64_t kz_gauge_pids_denied(const struct kz_boot *b)
+{
+	return field(b->fds.pids_events, "max");
+}
+
+int64_t kz_gauge_oom_kills(const struct kz_boot *b)
+{
+	return field(b->fds.memory_events, "oom_kill");
+}
+
+int64_t kz_gauge_cpu_us(const struct kz_boot *b)
+{
+	int64_t ns;
+
+	if (!b->is_v1)
+		return field(b->fds.cpu_usage, "usage_usec");
+	ns = whole(b->fds.cpu_usage);
+	return ns < 0 ? -1 : ns / 1000;
+}
+
+int64_t kz_gauge_peak(const struct kz_boot *b)
+{
+	return whole(b->fds.memory_peak);
+}
+
+void kz_gauge_peak_reset(const struct kz_boot *b)
+{
+	/* v1 takes 0, newer v2 kernels any text; where neither works the peak is of the worker's life */
+	ssize_t n = pwrite(b->fds.memory_peak, "0", 1, 0);
+
+	(void)n;
+}

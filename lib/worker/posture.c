@@ -1,0 +1,281 @@
+/* Posture of process 1, read from /proc. */
+#include "worker/posture.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+#define OUTSIDE_LEAST 65536 /* below are the host's own users */
+#define OWN_FILES 64        /* descriptors that process 1 itself needs */
+
+static enum kz_rc off(struct kz_err *err, const char *what)
+{
+	return kz_refuse(err, KZ_R_POSTURE_FAILED, "self-check: %s", what);
+}
+
+static enum kz_rc slurp(const char *path, struct kz_buf *b, struct kz_err *err)
+{
+	kz_buf_clear(b);
+	if (kz_file_read(AT_FDCWD, path, b, NULL) != KZ_OK)
+		return off(err, path);
+	return KZ_OK;
+}
+
+/* all lines "inside outside count"; out: lowest outside id and the number of ids */
+static enum kz_rc check_map(const char *path, int64_t count, int64_t *base, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(4096);
+	int64_t all = 0;
+	bool has_root = false;
+	char *at;
+
+	if (slurp(path, &b, err) != KZ_OK)
+		return KZ_E_NOPERM;
+	*base = INT64_MAX;
+	for (at = b.data; at && *at; at += *at == '\n') {
+		long long in = strtoll(at, &at, 10);
+		long long out = strtoll(at, &at, 10);
+		long long n = strtoll(at, &at, 10);
+
+		if (n < 1 || out < OUTSIDE_LEAST || (*at && *at != '\n'))
+			return off(err, "an id of the host is mapped");
+		has_root |= in == 0;
+		all += n;
+		if (out < *base)
+			*base = out;
+	}
+	if (!has_root || all != count)
+		return off(err, "the user namespace maps other ids than told");
+	return KZ_OK;
+}
+
+static const char *status_field(const struct kz_buf *b, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *l = kz_buf_str(b); l && *l; l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL)
+		if (strncmp(l, key, n) == 0 && l[n] == ':') {
+			for (l += n + 1; *l == '\t' || *l == ' '; l++)
+				;
+			return l;
+		}
+	return "";
+}
+
+static enum kz_rc check_status(const struct kz_boot *b, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf s = KZ_BUF_INIT(65536);
+	static const char *const exact[] = { "CapEff", "CapPrm", "CapBnd" };
+	static const char *const none[] = { "CapInh", "CapAmb" };
+
+	if (slurp("/proc/self/status", &s, err) != KZ_OK)
+		return KZ_E_NOPERM;
+	for (size_t i = 0; i < 3; i++)
+		if (strtoull(status_field(&s, exact[i]), NULL, 16) != b->capabilities)
+			return off(err, "capabilities are not exactly those told");
+	for (size_t i = 0; i < 2; i++)
+		if (strtoull(status_field(&s, none[i]), NULL, 16) != 0)
+			return off(err, "capabilities are inheritable or ambient");
+	if (*status_field(&s, "NoNewPrivs") != '1')
+		return off(err, "no_new_privs is not set");
+	if (*status_field(&s, "Seccomp") != '2')
+		return off(err, "no system call filter is on");
+	if (isdigit((unsigned char)*status_field(&s, "Groups")))
+		return off(err, "supplementary groups are set");
+	if (getpid() != 1 || getuid() != 0 || getgid() != 0)
+		return off(err, "not process 1 and root of its namespaces");
+	return KZ_OK;
+}
+
+struct mount {
+	char *at, *options, *type;
+};
+
+/* cut one line of mountinfo; out: false when it is malformed */
+static bool cut_mount(char *line, struct mount *m)
+{
+	char *save = NULL, *f = strtok_r(line, " ", &save);
+
+	for (int i = 0; f && i < 4; i++)
+		f = strtok_r(NULL, " ", &save);
+	m->at = f;
+	m->options = f ? strtok_r(NULL, " ", &save) : NULL;
+	do
+		f = m->options ? strtok_r(NULL, " ", &save) : NULL;
+	while (f && !kz_str_eq(f, "-"));
+	m->type = f ? strtok_r(NULL, " ", &save) : NULL;
+	return m->type != NULL;
+}
+
+static bool has_option(const char *options, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = options; (s = strstr(s, word)); s += n)
+		if ((s == options || s[-1] == ',') && (s[n] == 0 || s[n] == ','))
+			return true;
+	return false;
+}
+
+static bool is_below(const char *at, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(at, dir, n) == 0 && (at[n] == 0 || at[n] == '/');
+}
+
+static const char *judge_mount(const struct mount *m)
+{
+	static const char *const never[] = { "cgroup", "cgroup2", "sysfs", "securityfs", "debugfs",
+					     "tracefs", "bpf", "efivarfs", "devtmpfs" };
+	bool is_device = is_below(m->at, "/dev") && !kz_str_eq(m->at, "/dev") &&
+			 !kz_str_eq(m->at, "/dev/mqueue");
+
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+		if (kz_str_eq(m->type, never[i]) && !is_device && !is_below(m->at, "/proc"))
+			return "a host file system is mounted";
+	if (kz_str_eq(m->at, "/") && !has_option(m->options, "ro"))
+		return "the root is writable";
+	if (has_option(m->options, "ro") || is_device)
+		return NULL;
+	if (!is_below(m->at, "/proc") && !is_below(m->at, "/dev"))
+		return "something writable is mounted";
+	if (!has_option(m->options, "nosuid"))
+		return "a writable mount lacks nosuid";
+	if (is_below(m->at, "/proc") &&
+	    (!has_option(m->options, "nodev") && !kz_str_eq(m->type, "tmpfs") &&
+	     !kz_str_eq(m->type, "devtmpfs")))
+		return "/proc lacks nodev";
+	return NULL;
+}
+
+static enum kz_rc check_mounts(struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
+	char *line, *save = NULL;
+	bool has_root = false;
+
+	if (slurp("/proc/self/mountinfo", &b, err) != KZ_OK)
+		return KZ_E_NOPERM;
+	for (line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct mount m;
+		const char *bad = cut_mount(line, &m) ? judge_mount(&m) : "mountinfo is malformed";
+
+		if (bad)
+			return off(err, bad);
+		has_root |= kz_str_eq(m.at, "/");
+	}
+	if (!has_root || faccessat(AT_FDCWD, "/", W_OK, AT_EACCESS) == 0)
+		return off(err, "the root is writable");
+	return KZ_OK;
+}
+
+static int count_lines(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += *s == '\n';
+	return n;
+}
+
+static enum kz_rc check_network(struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
+
+	/* two lines of heading, one of lo */
+	if (slurp("/proc/self/net/dev", &b, err) != KZ_OK)
+		return KZ_E_NOPERM;
+	if (count_lines(kz_buf_str(&b)) > 3 || (count_lines(kz_buf_str(&b)) == 3 && !strstr(b.data, " lo:")))
+		return off(err, "there is another network interface than loopback");
+	if (slurp("/proc/self/net/route", &b, err) != KZ_OK)
+		return KZ_E_NOPERM;
+	if (count_lines(kz_buf_str(&b)) > 1)
+		return off(err, "there is a network route");
+	return KZ_OK;
+}
+
+static enum kz_rc check_descriptors(const struct kz_boot *b, struct kz_err *err)
+{
+	kz_auto_closedir DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	struct rlimit r;
+
+	if (!d)
+		return off(err, "/proc/self/fd");
+	while ((e = readdir(d))) {
+		int64_t n;
+
+		if (kz_str_int(e->d_name, 0, 1 << 20, &n, NULL) != KZ_OK)
+			continue;
+		if (n > 2 && n != dirfd(d) && !kz_boot_owns_fd(b, (int)n))
+			return off(err, "a descriptor is open that nobody named");
+	}
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0 ||
+	    (r.rlim_max != RLIM_INFINITY && (int64_t)r.rlim_max < b->open_files + OWN_FILES))
+		return off(err, "the hard limit of open files is too low");
+	if (getrlimit(RLIMIT_CORE, &r) < 0 || r.rlim_max < 1)
+		return off(err, "the hard limit of core files is 0");
+	return KZ_OK;
+}
+
+static struct kz_json *capability_names(uint64_t mask)
+{
+	struct kz_json *a = kz_json_array();
+	static const struct {
+		const char *name;
+		int bit;
+	} all[] = {
+#define X(name, number, why) { #name, number },
+#include "rule/worker_caps.tbl"
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (mask & (1ULL << all[i].bit))
+			kz_json_append(a, kz_json_string(all[i].name));
+	return a;
+}
+
+enum kz_rc kz_posture_check(const struct kz_boot *b, struct kz_json **posture, struct kz_err *err)
+{
+	int64_t uid = 0, gid = 0;
+	struct kz_json *o;
+	enum kz_rc rc = check_map("/proc/self/uid_map", b->uid_count, &uid, err);
+
+	if (rc == KZ_OK)
+		rc = check_map("/proc/self/gid_map", b->uid_count, &gid, err);
+	if (rc == KZ_OK)
+		rc = check_status(b, err);
+	if (rc == KZ_OK)
+		rc = check_mounts(err);
+	if (rc == KZ_OK)
+		rc = check_network(err);
+	if (rc == KZ_OK)
+		rc = check_descriptors(b, err);
+	if (rc != KZ_OK)
+		return rc;
+	o = kz_json_object();
+	kz_json_set_int(o, "uid_base", uid);
+	kz_json_set_int(o, "gid_base", gid);
+	kz_json_set_int(o, "uid_count", b->uid_count);
+	kz_json_set(o, "capabilities", capability_names(b->capabilities));
+	kz_json_set_bool(o, "no_new_privs", true);
+	kz_json_set_int(o, "seccomp", 2);
+	kz_json_set_bool(o, "root_readonly", true);
+	kz_json_set_str(o, "network", "loopback");
+	kz_json_set_bool(o, "single_use", b->single_use);
+	*posture = o;
+	return KZ_OK;
+}

@@ -1,0 +1,248 @@
+/* What the control API answers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "port/json.h"
+#include "rule/reason.h"
+#include "worker/client.h"
+#include "worker/launch.h"
+
+static struct kz_deadline now(void)
+{
+	return kz_deadline_in(KZ_MS(0));
+}
+
+static void answer_clock(struct kz_client *c)
+{
+	struct kz_json *o = kz_json_object();
+
+	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
+	kz_client_answer(c, 200, o);
+}
+
+static void health(struct kz_client *c, const struct kz_json *in)
+{
+	const struct kz_worker *w = c->w;
+	struct kz_json *o = kz_json_object(), *b = kz_json_null();
+
+	(void)in;
+	if (w->hold.lease[0]) {
+		b = kz_json_object();
+		kz_json_set_str(b, "lease", w->hold.lease);
+		kz_json_set_int(b, "fence", w->hold.fence);
+	}
+	kz_json_set_str(o, "state", kz_hold_name(w->hold.state));
+	kz_json_set_str(o, "worker", w->boot.worker);
+	kz_json_set_str(o, "instance", w->boot.instance);
+	kz_json_set_str(o, "image", w->boot.image);
+	kz_json_set(o, "posture", kz_json_ref(w->posture));
+	kz_json_set_bool(o, "single_use", w->boot.single_use);
+	kz_json_set(o, "bound", b);
+	kz_json_set_int(o, "fence", w->hold.fence);
+	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
+	kz_client_answer(c, 200, o);
+}
+
+static void bind_lease(struct kz_client *c, const struct kz_json *in)
+{
+	struct kz_worker *w = c->w;
+	struct kz_err err = KZ_ERR_INIT;
+	bool is_again = false;
+
+	if (kz_hold_bind(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "fence", 0),
+			 KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &is_again, &err) != KZ_OK ||
+	    (!is_again && kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK)) {
+		kz_client_refuse(c, &err);
+		return;
+	}
+	if (!is_again)
+		w->holder = c;
+	answer_clock(c);
+}
+
+static void extend(struct kz_client *c, const struct kz_json *in)
+{
+	struct kz_worker *w = c->w;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (kz_hold_extend(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "clock_ms", -1),
+			   KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &err) != KZ_OK ||
+	    kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK) {
+		kz_client_refuse(c, &err);
+		return;
+	}
+	answer_clock(c);
+}
+
+static enum kz_rc add_strings(const struct kz_json *a, struct kz_buf *b, struct kz_err *err)
+{
+	for (size_t i = 0; i < kz_json_count(a); i++) {
+		const char *s = kz_json_str_value(kz_json_at(a, i));
+
+		if (!s)
+			return kz_refuse(err, KZ_R_MALFORMED_INPUT, "argv or env holds no string");
+		if (kz_buf_add(b, s, strlen(s) + 1, NULL) != KZ_OK)
+			return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "arguments and environment are too large");
+	}
+	return KZ_OK;
+}
+
+static enum kz_rc make_vectors(const struct kz_json *in, struct kz_buf *b, struct kz_err *err)
+{
+	const struct kz_json *argv = kz_json_get(in, "argv"), *env = kz_json_get(in, "env");
+	struct kz_vectors head = { .argc = (uint32_t)kz_json_count(argv),
+				   .envc = (uint32_t)kz_json_count(env) };
+	const char *program = kz_json_str_value(kz_json_at(argv, 0));
+
+	if (!kz_json_is_array(argv) || !kz_json_is_array(env) || !program || program[0] != '/')
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "argv needs an absolute program, env a list");
+	if (kz_json_count(argv) > KZ_VECTOR_ITEMS || kz_json_count(env) > KZ_VECTOR_ITEMS)
+		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "there are too many arguments or variables");
+	if (kz_buf_add(b, &head, sizeof head, err) != KZ_OK || add_strings(argv, b, err) != KZ_OK)
+		return KZ_E_DATA;
+	return add_strings(env, b, err);
+}
+
+static void on_output(void *arg, int stream, const void *p, size_t n)
+{
+	kz_client_frame(arg, stream == 1 ? KZ_FRAME_OUT : KZ_FRAME_ERR, p, n);
+}
+
+static void on_window(void *arg, size_t n)
+{
+	unsigned char b[4] = { (unsigned char)(n >> 24), (unsigned char)(n >> 16),
+			       (unsigned char)(n >> 8), (unsigned char)n };
+
+	kz_client_frame(arg, KZ_FRAME_WINDOW, b, sizeof b);
+}
+
+static void on_end(void *arg, const struct kz_json *record, bool is_dead)
+{
+	struct kz_worker *w = arg;
+	struct kz_client *c = w->runner;
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
+
+	w->runner = NULL;
+	if (!is_dead)
+		w->hold.state = KZ_HOLD_BROKEN;
+	if (c && kz_json_write(record, &b, NULL) == KZ_OK) {
+		c->record_sent = true;
+		kz_client_frame(c, KZ_FRAME_RECORD, b.data, b.len);
+	} else if (c) {
+		kz_client_close(c); /* no record is an unknown outcome */
+	}
+	if (w->hold.state == KZ_HOLD_RESETTING)
+		kz_worker_reset(w);
+}
+
+/* the runner's callbacks go to its connection, the end to the worker, which outlives it */
+static void worker_output(void *arg, int stream, const void *p, size_t n)
+{
+	struct kz_worker *w = arg;
+
+	if (w->runner)
+		on_output(w->runner, stream, p, n);
+}
+
+static void worker_window(void *arg, size_t n)
+{
+	struct kz_worker *w = arg;
+
+	if (w->runner)
+		on_window(w->runner, n);
+}
+
+static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, struct kz_run_ask *ask,
+			     struct kz_err *err)
+{
+	*ask = (struct kz_run_ask){ .wall = KZ_MS(kz_json_num(in, "wall_ms", 0)),
+				    .output_bytes = kz_json_num(in, "output_bytes", 0),
+				    .open_files = kz_json_num(in, "open_files", 0),
+				    .stdin_open = kz_json_flag(in, "stdin", false) };
+	if (kz_hold_check(&w->hold, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
+		return KZ_E_TEMPFAIL;
+	if (kz_run_is_busy(w->run))
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a program is running already");
+	if (ask->wall.ms < 1 || ask->wall.ms > KZ_HOLD_TTL_MOST || ask->output_bytes < 1 ||
+	    ask->output_bytes > w->boot.output_bytes || ask->open_files < 4 ||
+	    ask->open_files > w->boot.open_files)
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a bound is missing or over the worker's");
+	return KZ_OK;
+}
+
+static void exec(struct kz_client *c, const struct kz_json *in)
+{
+	static const char switching[] =
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: kz-frames\r\n\r\n";
+	static const struct kz_run_calls calls = { worker_output, worker_window, on_end };
+	struct kz_worker *w = c->w;
+	kz_auto_buf struct kz_buf v = KZ_BUF_INIT(KZ_VECTORS_MAX);
+	struct kz_run_ask ask;
+	struct kz_err err = KZ_ERR_INIT;
+	enum kz_rc rc = check_exec(w, in, &ask, &err);
+
+	if (rc == KZ_OK)
+		rc = make_vectors(in, &v, &err);
+	if (rc == KZ_OK)
+		rc = kz_worker_ready_wall(w, &err);
+	ask.vectors = v.data;
+	ask.vectors_n = v.len;
+	if (rc == KZ_OK)
+		rc = kz_run_start(w->run, &ask, &calls, w, &err);
+	if (rc != KZ_OK) {
+		kz_client_refuse(c, &err);
+		return;
+	}
+	w->runner = c;
+	c->record_sent = false;
+	c->state = KZ_CLIENT_FRAMES;
+	kz_client_send(c, switching, sizeof switching - 1);
+	if (ask.stdin_open)
+		on_window(c, 65536);
+}
+
+static void reset(struct kz_client *c, const struct kz_json *in)
+{
+	struct kz_worker *w = c->w;
+	struct kz_err err = KZ_ERR_INIT;
+	const char *token = kz_json_str(in, "token", "");
+
+	if (w->boot.single_use) {
+		kz_refuse(&err, KZ_R_WORKER_REFUSED, "this worker serves one lease only");
+		kz_client_refuse(c, &err);
+		return;
+	}
+	if (kz_str_copy(w->reset_token, sizeof w->reset_token, token, NULL) != KZ_OK || !*token) {
+		kz_refuse(&err, KZ_R_MALFORMED_INPUT, "a reset needs its token");
+		kz_client_refuse(c, &err);
+		return;
+	}
+	if (kz_hold_reset(&w->hold, kz_json_str(in, "lease", NULL), &err) != KZ_OK) {
+		kz_client_refuse(c, &err);
+		return;
+	}
+	(void)kz_str_copy(w->reset_dirty, sizeof w->reset_dirty, kz_json_str(in, "dirty", ""), NULL);
+	c->state = KZ_CLIENT_WAITING;
+	w->resetter = c;
+	/* the lease is over: neither its deadline nor its connection ends anything from here */
+	w->holder = NULL;
+	kz_timer_at(w->lease_timer, KZ_NEVER, NULL);
+	kz_worker_reset(w);
+}
+
+static const struct kz_route routes[] = {
+	{ "GET", "/v1/health", health, false }, { "POST", "/v1/bind", bind_lease, false },
+	{ "POST", "/v1/extend", extend, false }, { "POST", "/v1/put", NULL, true },
+	{ "POST", "/v1/get", kz_client_get, false }, { "POST", "/v1/exec", exec, false },
+	{ "POST", "/v1/reset", reset, false },
+};
+
+const struct kz_route *kz_route_find(const struct kz_httphead *h)
+{
+	for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
+		if (kz_slice_is(h->method, routes[i].method) && kz_slice_is(h->target, routes[i].path))
+			return &routes[i];
+	return NULL;
+}

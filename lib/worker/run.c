@@ -1,0 +1,408 @@
+/* The life of one run. */
+#include "worker/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "port/json.h"
+#include "rule/reason.h"
+#include "worker/gauge.h"
+#include "worker/runpriv.h"
+
+#define GAUGE_PERIOD KZ_MS(20)
+#define KILL_PATIENCE KZ_SECONDS(10)
+#define READ_SIZE 65536
+#define READS_A_TURN 16 /* then the loop sees to timers and other connections */
+
+static void end_run(struct kz_run *r, const char *cause);
+
+static void close_pipe(struct kz_run *r, int i)
+{
+	kz_watch_free(r->watch[i]);
+	r->watch[i] = NULL;
+	if (r->pipe[i] >= 0)
+		close(r->pipe[i]);
+	r->pipe[i] = -1;
+}
+
+/* out: false when the pipe is empty or at its end */
+static bool read_once(struct kz_run *r, int i)
+{
+	char t[READ_SIZE];
+	ssize_t n = read(r->pipe[i], t, sizeof t);
+	size_t now;
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n == 0)
+		close_pipe(r, i);
+	if (n <= 0)
+		return false;
+	now = kz_keep_add(&r->keep, i == 1 ? KZ_KEEP_OUT : KZ_KEEP_ERR, t, (size_t)n);
+	if (now && r->calls.on_output)
+		r->calls.on_output(r->arg, i, t, now);
+	return true;
+}
+
+static void read_turn(struct kz_run *r, int i)
+{
+	for (int n = 0; n < READS_A_TURN && r->pipe[i] >= 0; n++)
+		if (!read_once(r, i))
+			return;
+}
+
+static void out_ready(void *arg)
+{
+	read_turn(arg, 1);
+}
+
+static void err_ready(void *arg)
+{
+	read_turn(arg, 2);
+}
+
+static void write_input(void *arg)
+{
+	struct kz_run *r = arg;
+	ssize_t n = 0;
+
+	if (r->input.len)
+		n = write(r->pipe[0], r->input.data, r->input.len);
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		/* the program closed it: what comes is dropped, and still granted, so that the sender ends */
+		n = (ssize_t)r->input.len;
+		close_pipe(r, 0);
+	}
+	if (n > 0) {
+		kz_buf_drop(&r->input, (size_t)n);
+		r->window += (size_t)n;
+		if (r->calls.on_window)
+			r->calls.on_window(r->arg, (size_t)n);
+	}
+	if (!r->input.len && r->input_ended)
+		close_pipe(r, 0);
+	else if (!r->input.len && r->watch[0])
+		kz_watch_enable(r->watch[0], false);
+}
+
+bool kz_run_input(struct kz_run *r, const void *p, size_t n)
+{
+	if (n > r->window || r->input_ended)
+		return false;
+	r->window -= n;
+	if (r->state != KZ_RUN_GOING || r->pipe[0] < 0) {
+		r->window += n;
+		if (r->calls.on_window)
+			r->calls.on_window(r->arg, n);
+		return true;
+	}
+	if (kz_buf_add(&r->input, p, n, NULL) != KZ_OK)
+		return false;
+	kz_watch_enable(r->watch[0], true);
+	return true;
+}
+
+void kz_run_input_end(struct kz_run *r)
+{
+	r->input_ended = true;
+	if (r->pipe[0] >= 0 && !r->input.len)
+		close_pipe(r, 0);
+}
+
+static void finish(struct kz_run *r)
+{
+	const char *held, *cause;
+	size_t n;
+	kz_auto_json struct kz_json *record = NULL;
+	struct kz_run_calls calls = r->calls;
+
+	/* dead processes write no more: what is in the pipes is all there will ever be */
+	for (int i = 1; i < 3; i++) {
+		while (r->pipe[i] >= 0 && read_once(r, i))
+			;
+		close_pipe(r, i);
+	}
+	close_pipe(r, 0);
+	cause = kz_run_look(r);
+	if (!r->cause)
+		r->cause = cause;
+	r->peak = kz_gauge_peak(r->boot);
+	n = kz_keep_end(&r->keep, &held);
+	if (n && calls.on_output)
+		calls.on_output(r->arg, 1, held, n);
+	record = kz_run_record(r);
+	kz_keep_release(&r->keep);
+	kz_buf_release(&r->input);
+	kz_watch_free(r->death);
+	kz_watch_free(r->sock);
+	r->death = r->sock = NULL;
+	kz_timer_at(r->kill_timer, KZ_NEVER, NULL);
+	r->state = KZ_RUN_IDLE;
+	if (calls.on_end)
+		calls.on_end(r->arg, record, r->is_dead);
+}
+
+static void death(void *arg)
+{
+	struct kz_run *r = arg;
+
+	/* closing the wall's descriptors before the watches on them would confuse the loop */
+	kz_watch_free(r->death);
+	kz_watch_free(r->sock);
+	r->death = r->sock = NULL;
+	r->is_dead = kz_wall_reap(r->wall);
+	if (r->state == KZ_RUN_GOING) {
+		/* its first process died by itself: only a kill for memory does that */
+		r->ended_us = kz_time_boot_us();
+		kz_timer_at(r->wall_timer, KZ_NEVER, NULL);
+		kz_timer_every(r->gauge_timer, KZ_MS(0), NULL);
+	}
+	finish(r);
+}
+
+static void not_dying(void *arg)
+{
+	struct kz_run *r = arg;
+
+	r->is_dead = false;
+	r->cause = "unknown";
+	r->reason = kz_reason_code(KZ_R_WORKER_FAULT);
+	finish(r);
+}
+
+static void end_run(struct kz_run *r, const char *cause)
+{
+	int64_t n;
+	const char *seen;
+
+	if (r->state != KZ_RUN_GOING)
+		return;
+	seen = kz_run_look(r);
+	r->state = KZ_RUN_ENDING;
+	r->cause = seen ? seen : cause;
+	r->ended_us = kz_time_boot_us();
+	/* the first process is no part of what the program left */
+	n = kz_gauge_processes(r->boot);
+	r->killed = n > 1 ? n - 1 : 0;
+	kz_timer_at(r->wall_timer, KZ_NEVER, NULL);
+	kz_timer_every(r->gauge_timer, KZ_MS(0), NULL);
+	kz_timer_at(r->kill_timer, kz_deadline_in(KILL_PATIENCE), NULL);
+	kz_wall_kill(r->wall);
+}
+
+static void wall_passed(void *arg)
+{
+	struct kz_run *r = arg;
+
+	if (r->state == KZ_RUN_GOING)
+		r->reason = kz_reason_code(KZ_R_WALL_EXCEEDED);
+	end_run(r, "wall");
+}
+
+static void gauge(void *arg)
+{
+	struct kz_run *r = arg;
+	const char *cause = r->state == KZ_RUN_GOING ? kz_run_look(r) : NULL;
+
+	if (cause)
+		end_run(r, cause);
+}
+
+static void refused(struct kz_run *r, const struct kz_init_say *s)
+{
+	r->reason = kz_reason_code(KZ_R_WORKER_FAULT);
+	if (kz_str_eq(s->step, "exec"))
+		r->reason = kz_reason_code(s->sys_errno == ENOENT ? KZ_R_INTERPRETER_MISSING :
+								    KZ_R_CANNOT_EXECUTE);
+	end_run(r, NULL);
+}
+
+static void heard(void *arg)
+{
+	struct kz_run *r = arg;
+	struct kz_init_say s;
+	int got = kz_wall_hear(r->wall, &s);
+
+	if (got == 0)
+		return;
+	if (got < 0) {
+		kz_watch_enable(r->sock, false); /* its death follows */
+		return;
+	}
+	if (s.what == KZ_SAY_STARTED) {
+		r->is_started = true;
+	} else if (s.what == KZ_SAY_REFUSED) {
+		refused(r, &s);
+	} else if (s.what == KZ_SAY_ENDED) {
+		if (r->state == KZ_RUN_GOING) {
+			r->has_status = true;
+			r->status = s.value;
+		}
+		end_run(r, NULL);
+	}
+}
+
+struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz_wall *w,
+			  struct kz_space *space)
+{
+	struct kz_run *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	*r = (struct kz_run){ .serve = s, .boot = b, .wall = w, .space = space,
+			      .pipe = { -1, -1, -1 } };
+	kz_buf_init(&r->input, KZ_RUN_WINDOW);
+	/* made once: descriptors of process 1 are counted, so their number must not depend on history */
+	r->wall_timer = kz_timer_new(s, wall_passed, r);
+	r->gauge_timer = kz_timer_new(s, gauge, r);
+	r->kill_timer = kz_timer_new(s, not_dying, r);
+	if (!r->wall_timer || !r->gauge_timer || !r->kill_timer) {
+		kz_run_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void kz_run_free(struct kz_run *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < 3; i++)
+		close_pipe(r, i);
+	kz_timer_free(r->wall_timer);
+	kz_timer_free(r->gauge_timer);
+	kz_timer_free(r->kill_timer);
+	kz_watch_free(r->sock);
+	kz_watch_free(r->death);
+	kz_keep_release(&r->keep);
+	kz_buf_release(&r->input);
+	free(r);
+}
+
+bool kz_run_is_busy(const struct kz_run *r)
+{
+	return r->state != KZ_RUN_IDLE;
+}
+
+void kz_run_cancel(struct kz_run *r, const char *cause)
+{
+	end_run(r, cause);
+}
+
+void kz_run_detach(struct kz_run *r)
+{
+	r->calls.on_output = NULL;
+	r->calls.on_window = NULL;
+	r->arg = NULL;
+}
+
+static enum kz_rc make_pipes(struct kz_run *r, int theirs[3], struct kz_err *err)
+{
+	for (int i = 0; i < 3; i++) {
+		int p[2], ours = i == 0 ? 1 : 0;
+
+		if (pipe2(p, O_CLOEXEC) < 0)
+			return kz_err_sys(err, KZ_E_OS, "cannot make a pipe");
+		r->pipe[i] = p[ours];
+		theirs[i] = p[!ours];
+		/* so that /dev/stdout can be opened again by the tenant */
+		if (fchown(theirs[i], r->boot->tenant_uid, r->boot->tenant_gid) < 0)
+			return kz_err_sys(err, KZ_E_OS, "cannot hand a pipe over");
+		if (kz_fd_set_nonblock(r->pipe[i], err) != KZ_OK)
+			return KZ_E_OS;
+	}
+	return KZ_OK;
+}
+
+static enum kz_rc watch_all(struct kz_run *r, struct kz_err *err)
+{
+	r->watch[0] = kz_watch_new(r->serve, r->pipe[0], KZ_SERVE_WRITE, write_input, r);
+	r->watch[1] = kz_watch_new(r->serve, r->pipe[1], KZ_SERVE_READ, out_ready, r);
+	r->watch[2] = kz_watch_new(r->serve, r->pipe[2], KZ_SERVE_READ, err_ready, r);
+	r->sock = kz_watch_new(r->serve, r->wall->sock, KZ_SERVE_READ, heard, r);
+	r->death = kz_watch_new(r->serve, r->wall->pidfd, KZ_SERVE_READ, death, r);
+	if (!r->watch[0] || !r->watch[1] || !r->watch[2] || !r->sock || !r->death)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	kz_watch_enable(r->watch[0], false);
+	return KZ_OK;
+}
+
+static void undo_start(struct kz_run *r)
+{
+	for (int i = 0; i < 3; i++)
+		close_pipe(r, i);
+	kz_watch_free(r->sock);
+	kz_watch_free(r->death);
+	r->sock = r->death = NULL;
+	kz_keep_release(&r->keep);
+}
+
+static enum kz_rc give_vectors(const struct kz_run_ask *ask, int *fd, struct kz_err *err)
+{
+	*fd = memfd_create("vectors", MFD_CLOEXEC);
+	if (*fd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	return kz_fd_write_all(*fd, ask->vectors, ask->vectors_n, err);
+}
+
+static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct kz_run_calls *calls,
+		  void *arg)
+{
+	r->calls = *calls;
+	r->arg = arg;
+	r->is_started = r->has_status = r->is_dead = r->input_ended = false;
+	r->hit_disk = r->hit_inodes = false;
+	r->cause = r->reason = NULL;
+	r->killed = 0;
+	r->window = KZ_RUN_WINDOW;
+	kz_gauge_peak_reset(r->boot);
+	kz_run_look(r);
+	r->before = r->after;
+	r->hit_disk = r->hit_inodes = false;
+	r->began_us = kz_time_boot_us();
+	(void)ask;
+}
+
+enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
+			const struct kz_run_calls *calls, void *arg, struct kz_err *err)
+{
+	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1 };
+	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
+				       .open_files = ask->open_files,
+				       .file_bytes = r->boot->disk_bytes };
+	enum kz_rc rc;
+
+	begin(r, ask, calls, arg);
+	rc = kz_keep_start(&r->keep, ask->output_bytes, err);
+	if (rc == KZ_OK)
+		rc = make_pipes(r, fds, err);
+	if (rc == KZ_OK)
+		rc = give_vectors(ask, &fds[KZ_RUN_VECTORS], err);
+	if (rc == KZ_OK)
+		rc = watch_all(r, err);
+	if (rc == KZ_OK)
+		rc = kz_timer_at(r->wall_timer, kz_deadline_in(ask->wall), err);
+	if (rc == KZ_OK)
+		rc = kz_timer_every(r->gauge_timer, GAUGE_PERIOD, err);
+	if (rc == KZ_OK)
+		rc = kz_wall_run(r->wall, &a, fds, err);
+	for (int i = 0; i < KZ_RUN_FDS; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	if (rc != KZ_OK) {
+		kz_timer_at(r->wall_timer, KZ_NEVER, NULL);
+		kz_timer_every(r->gauge_timer, KZ_MS(0), NULL);
+		undo_start(r);
+		return rc;
+	}
+	r->state = KZ_RUN_GOING;
+	if (!ask->stdin_open)
+		kz_run_input_end(r);
+	return KZ_OK;
+}

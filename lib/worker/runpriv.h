@@ -1,0 +1,56 @@
+/*
+ * The inside of a run, shared by run.c (life) and record.c (what is told of it).
+ */
+#ifndef KZ_WORKER_RUNPRIV_H
+#define KZ_WORKER_RUNPRIV_H
+
+#include "base/buf.h"
+#include "worker/keep.h"
+#include "worker/run.h"
+
+#define KZ_RUN_WINDOW 65536
+
+enum kz_run_state {
+	KZ_RUN_IDLE,
+	KZ_RUN_GOING,
+	KZ_RUN_ENDING, /* killed; waiting for the last process */
+};
+
+struct kz_run_marks { /* counters of the cgroup */
+	int64_t oom, denied, cpu_us;
+};
+
+struct kz_run {
+	struct kz_serve *serve;
+	const struct kz_boot *boot;
+	struct kz_wall *wall;
+	struct kz_space *space;
+	struct kz_timer *wall_timer, *gauge_timer, *kill_timer;
+	struct kz_run_calls calls;
+	void *arg;
+	enum kz_run_state state;
+
+	int pipe[3]; /* our ends of 0, 1, 2; -1 closed */
+	struct kz_watch *watch[3];
+	struct kz_watch *sock, *death;
+	struct kz_buf input;
+	size_t window;
+	bool input_ended;
+	struct kz_keep keep;
+
+	bool is_started, has_status, is_dead;
+	int status;
+	const char *cause;  /* of an end that was not the program's own; static */
+	const char *reason; /* code; static */
+	int64_t began_us, ended_us, killed;
+	bool hit_disk, hit_inodes;
+	struct kz_run_marks before, after;
+	int64_t peak;
+};
+
+/* Look at the cgroup and the file system. out: the cause that ends the run now, or NULL */
+const char *kz_run_look(struct kz_run *r);
+/* The terminal record. out: new, NULL when memory is out */
+struct kz_json *kz_run_record(struct kz_run *r);
+
+#endif

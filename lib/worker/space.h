@@ -1,0 +1,47 @@
+/*
+ * The tenant's one file system: a tmpfs bounded in bytes and inodes that carries
+ * /work, /tmp, /var/tmp and /dev/shm of one tenant and dies with it.
+ *
+ * It is mounted on /work of process 1's own mount namespace, which no tenant can
+ * see, and process 1 holds its directory: files go in and out without a fork and
+ * without following anything the tenant made.
+ */
+#ifndef KZ_WORKER_SPACE_H
+#define KZ_WORKER_SPACE_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "worker/boot.h"
+
+#define KZ_SPACE_AT "/work"
+/* Directories that a fresh one holds itself, its root included; the tenant's inodes come on top. */
+#define KZ_SPACE_OWN_INODES 7
+
+/* Directories inside it, and where the tenant sees them. */
+#define KZ_SPACE_WORK "work"
+#define KZ_SPACE_HOME "work/space"
+#define KZ_SPACE_CODE "work/code"
+#define KZ_SPACE_TMP "tmp"
+#define KZ_SPACE_SHM "shm"
+#define KZ_SPACE_VTMP "vtmp"
+
+struct kz_space {
+	int dir; /* its root, or -1 */
+};
+
+/* Make an empty one. err: KZ_E_OS */
+enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_err *err);
+/* Unmount and let go of it: with the tenant's namespace gone this frees it. */
+void kz_space_close(struct kz_space *s);
+/* Entries below a directory of it, at any depth; -1 when it cannot be read, never more than most + 1. */
+int64_t kz_space_entries(const struct kz_space *s, const char *dir, int64_t most);
+/* Is it full now? out: bytes, inodes */
+struct kz_space_use {
+	int64_t bytes_used, bytes_free, bytes_total, inodes_used, inodes_free, inodes_total;
+};
+enum kz_rc kz_space_use(const struct kz_space *s, struct kz_space_use *out, struct kz_err *err);
+/* Open a path of it beneath dir without following a link or crossing a mount. out: descriptor or -1 and errno */
+int kz_space_at(int dir, const char *path, int flags, unsigned mode);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * What the namespaces of the calling process hold: System V objects, message
+ * queues, sockets, mounts, limits, owners and modes.  Process 1 takes it of its
+ * own namespaces, the tenant's fresh first process of the tenant's.
+ */
+#ifndef KZ_WORKER_VIEW_H
+#define KZ_WORKER_VIEW_H
+
+#include <stdbool.h>
+
+#include "worker/init.h"
+
+/* Measure. in: inside: the caller lives in the tenant's namespaces. out: -1 or "" for what could not be read. wait: never */
+void kz_view_take(struct kz_view *v, bool inside);
+
+#endif
