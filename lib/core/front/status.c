@@ -38,7 +38,7 @@ static struct kz_json *services(const struct kz_front *f, const struct kz_conf *
 		} else {
 			kz_json_set_str(o, "state", !s.is_up ? "down" : s.is_ready ? "ready" : "up");
 			kz_json_set_int(o, "pid", s.is_up ? s.pid : 0);
-			kz_json_set_int(o, "since_ms", s.since_s * 1000);
+			kz_json_set_int(o, "state_ms", s.since_s * 1000);
 		}
 		kz_json_append(list, o);
 	}
@@ -96,7 +96,7 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 		kz_json_set_str(admission, "text", why.text);
 		kz_json_set(o, "admission", admission);
 	}
-	kz_json_set_str(o, "state", f->state);
+	kz_json_set_str(o, "state_dir", f->state);
 	kz_json_set(o, "services", services(f, &c));
 	kz_json_set(o, "posture", posture(f));
 	*out = o;

@@ -47,7 +47,7 @@ static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b,
 
 	for (size_t i = 0; !rc && i < kz_json_count(services); i++) {
 		const struct kz_json *s = kz_json_at(services, i);
-		long long seconds = (long long)kz_json_num(s, "since_ms", -1) / 1000;
+		long long seconds = (long long)kz_json_num(s, "state_ms", -1) / 1000;
 
 		rc = kz_buf_printf(b, err, "%s%-14s %s", i ? "           " : "services   ", kz_json_str(s, "service", "?"),
 				   kz_json_str(s, "state", "?"));
@@ -75,7 +75,7 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 	if (rc || (rc = add_trouble(status, b, err)) || (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
 	    (rc = add_services(kz_json_get(status, "services"), b, err)))
 		return rc;
-	return kz_buf_printf(b, err, "state      %s\n", kz_json_str(status, "state", "?"));
+	return kz_buf_printf(b, err, "state      %s\n", kz_json_str(status, "state_dir", "?"));
 }
 
 enum kz_rc kz_front_doctor_text(const struct kz_json *checks, struct kz_buf *b, struct kz_err *err)
