@@ -4,15 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/auto.h"
-#include "base/buf.h"
-#include "base/fd.h"
 #include "worker/space.h"
 
 #define NEW_ROOT "/tmp" /* any directory of the image: it is hidden the moment after */
@@ -54,39 +51,6 @@ static int bind_at(int dir, const char *path, int root, const char *to)
 	kz_auto_close int fd = kz_mount_copy(dir, path);
 
 	return fd < 0 ? -1 : kz_mount_move(fd, root, to);
-}
-
-/* What the image is made of beside its root (an overlay for /usr, say) comes along; the rest does not. */
-static bool is_image_part(const char *at)
-{
-	static const char *const own[] = { "/proc", "/dev", "/sys", KZ_SPACE_AT, "/tmp", "/var/tmp" };
-
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-		size_t n = strlen(own[i]);
-
-		if (strncmp(at, own[i], n) == 0 && (at[n] == 0 || at[n] == '/'))
-			return false;
-	}
-	return at[0] == '/' && at[1] != 0;
-}
-
-static const char *mount_image_parts(int root)
-{
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
-	char *line, *save = NULL;
-
-	if (kz_file_read(AT_FDCWD, "/proc/self/mountinfo", &b, NULL) != KZ_OK)
-		return "mountinfo";
-	for (line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *fields = NULL, *at = strtok_r(line, " ", &fields);
-
-		for (int i = 0; at && i < 4; i++)
-			at = strtok_r(NULL, " ", &fields);
-		/* names with blanks are written escaped: the image has none, and none would be found */
-		if (at && is_image_part(at) && bind_at(AT_FDCWD, at, root, at + 1) < 0)
-			return "part of the image";
-	}
-	return NULL;
 }
 
 static const char *mount_space(int root)
@@ -186,21 +150,35 @@ static const char *mount_dev(int root)
 	return mq < 0 || kz_mount_move(mq, at, "mqueue") < 0 ? "dev/mqueue" : NULL;
 }
 
+/*
+ * The image with whatever it is mounted from (an overlay for /usr, say): those
+ * mounts are locked to its root, so the whole tree is copied and process 1's own
+ * places are taken off the copy.
+ */
+static const char *copy_image(int *at)
+{
+	static const char *const own[] = { "proc", "dev", "sys", "work", "tmp", "var/tmp" };
+	kz_auto_close int root = (int)syscall(SYS_open_tree, AT_FDCWD, "/",
+					      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (root < 0 || kz_mount_move(root, AT_FDCWD, NEW_ROOT) < 0 || chdir(NEW_ROOT) < 0)
+		return "root";
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		while (umount2(own[i], MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+			;
+	*at = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *at < 0 ? "root" : NULL;
+}
+
 const char *kz_mounts_enter_tenant(void)
 {
-	kz_auto_close int root = -1, at = -1;
+	kz_auto_close int at = -1;
 	const char *bad;
 
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return "private";
-	root = kz_mount_copy(AT_FDCWD, "/");
-	if (root < 0 || kz_mount_move(root, AT_FDCWD, NEW_ROOT) < 0)
-		return "root";
-	at = open(NEW_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (at < 0)
-		return "root";
-	if ((bad = mount_image_parts(at)) || (bad = mount_space(at)) || (bad = mount_proc(at)) || (bad = mount_dev(at)) ||
-	    (bad = mask_proc(at)))
+	if ((bad = copy_image(&at)) || (bad = mount_space(at)) || (bad = mount_proc(at)) ||
+	    (bad = mount_dev(at)) || (bad = mask_proc(at)))
 		return bad;
 	/* "." onto ".": the old root lies over the new one and is taken off again */
 	if (fchdir(at) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
