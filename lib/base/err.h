@@ -53,7 +53,8 @@ enum kz_rc kz_err_sys(struct kz_err *err, enum kz_rc rc, const char *fmt, ...)
 /*
  * Put context before the text of a failure on its way outward
  * ("reset L12: no answer").  Keeps code and reason.
- * out: returns err->rc (KZ_E_SOFTWARE if err holds no failure).
+ * out: returns err->rc (KZ_E_SOFTWARE if err is NULL or holds no failure, so a
+ * caller that allows a NULL err returns its own code).
  */
 enum kz_rc kz_err_wrap(struct kz_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

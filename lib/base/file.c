@@ -20,7 +20,9 @@ enum kz_rc kz_file_read(int dir, const char *path, struct kz_buf *b, struct kz_e
 		return kz_err_sys(err, errno == ENOENT || errno == ENOTDIR ? KZ_E_NOINPUT : KZ_E_IO,
 				  "cannot open %s", path);
 	rc = kz_fd_read_all(fd, b, err);
-	return rc ? kz_err_wrap(err, "%s", path) : KZ_OK;
+	if (rc)
+		kz_err_wrap(err, "%s", path);
+	return rc;
 }
 
 /* The directory that holds path, and path's last part (borrowed). */
@@ -103,14 +105,17 @@ enum kz_rc kz_file_replace(int dir, const char *path, const void *p, size_t n, m
 	if (rc)
 		return rc;
 	rc = file_temporary(parent, base, tmp, sizeof(tmp), &fd, err);
-	if (rc)
-		return kz_err_wrap(err, "%s", path);
+	if (rc) {
+		kz_err_wrap(err, "%s", path);
+		return rc;
+	}
 	rc = file_fill(fd, p, n, mode, gid, err);
 	if (!rc)
 		rc = file_swap(parent, tmp, base, err);
 	if (rc) {
 		unlinkat(parent, tmp, 0);
-		return kz_err_wrap(err, "%s", path);
+		kz_err_wrap(err, "%s", path);
+		return rc;
 	}
 	if (fsync(parent) < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot sync the directory of %s", path);

@@ -138,7 +138,8 @@ enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct
 	stream_drain(&j.err);
 	if (rc) {
 		(void)kz_proc_wait(j.pid, j.pidfd, KZ_NEVER, &ended, NULL);
-		return kz_err_wrap(err, "%s", argv[0]);
+		kz_err_wrap(err, "%s", argv[0]);
+		return rc;
 	}
 	return kz_proc_wait(j.pid, j.pidfd, KZ_NEVER, status, err);
 }

@@ -24,9 +24,6 @@ check-docs: all
 check-shell:
 	$(Q)scripts/check-shell
 
-check-lua:
-	$(Q)scripts/check-lua
-
 check-format:
 	$(Q)scripts/check-format
 # Write what check-format asks for.
