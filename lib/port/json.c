@@ -56,9 +56,13 @@ static const char *tree_fault(json_t *j, int depth)
 enum kz_rc kz_json_parse(const char *p, size_t n, struct kz_json **out, struct kz_err *err)
 {
 	json_error_t e;
-	json_t *j = json_loadb(p ? p : "", n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	const char *fault, *near;
+	json_t *j;
 
+	/* jansson takes a byte 0 for the end of the text. */
+	if (n > 0 && memchr(p, 0, n))
+		return kz_err_set(err, KZ_E_DATA, "malformed JSON: a byte 0");
+	j = json_loadb(n > 0 ? p : "", n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 	if (!j && json_error_code(&e) == json_error_out_of_memory)
 		return kz_err_set(err, KZ_E_OS, "out of memory for JSON");
 	if (!j) {
