@@ -78,25 +78,31 @@ struct kz_job {
 	struct kz_err failure;
 };
 
-/* Steps, in order. Each returns at the first failure; what it took is released by kz_job_release. */
-enum kz_rc kz_job_watch(struct kz_job *j,
-			struct kz_err *err); /* signals and the reader of stdout */
-enum kz_rc kz_job_prepare(
-	struct kz_job *j,
-	struct kz_err *err); /* settings, names, files; nothing outside this process */
-enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err); /* checks them */
-enum kz_rc kz_job_inputs(struct kz_job *j,
-			 struct kz_err *err); /* opens them all, bounds their sum */
-enum kz_rc kz_job_outputs(struct kz_job *j,
-			  struct kz_err *err);               /* checks names, opens the directory */
-enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err); /* builds the environment from empty */
-enum kz_rc kz_job_lease(struct kz_job *j,
-			struct kz_err *err); /* acquires, or takes the one in force */
-enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err); /* connects, binds, puts */
-enum kz_rc kz_job_dispatch(struct kz_job *j,
-			   struct kz_err *err); /* audits that code is about to start */
-enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err);    /* runs it to its record */
-enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err); /* copies declared outputs out */
+/*
+ * Steps, in order.  Each returns at the first failure; what it took is released by
+ * kz_job_release (the lease by kz_job_finish).
+ */
+/* Signals, and the reader of stdout. */
+enum kz_rc kz_job_watch(struct kz_job *j, struct kz_err *err);
+/* Settings, names, files; nothing outside this process. Calls the next four. */
+enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err);
+/* Checks the names of inputs against each other; opens them all and bounds their sum. */
+enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err);
+enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err);
+/* Checks the names of outputs, opens their directory. */
+enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err);
+/* Builds the environment from empty. */
+enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);
+/* Acquires a lease, or takes the one in force. */
+enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
+/* Connects, binds, puts program and inputs. */
+enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
+/* Audits that code is about to start. */
+enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err);
+/* Runs it to its record. */
+enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err);
+/* Copies declared outputs out. */
+enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err);
 
 /* Reset and release an own lease; always called. */
 void kz_job_finish(struct kz_job *j);
