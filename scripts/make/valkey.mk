@@ -32,7 +32,12 @@ $(B)/gen/library.o: $(B)/gen/library.c
 $(call OBJ_OF,core/pool): | $(B)/gen/library.h
 $(B)/lib/core/pool.a: $(B)/gen/library.o
 
-check-lua: $(B)/kz.lua
-	luacheck -q $<
+# Programs that drive the authority itself: histories with kills, and its benchmark.
+AUTH_ITEMS := core/pool core/conf rule base gen port/vk port/seal port/json
+AUTH_FILES := $(foreach i,$(AUTH_ITEMS),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 
-.PHONY: check-lua
+$(B)/tests/bench/authority $(B)/tests/history/drive: $(B)/%: $(B)/%.o $(AUTH_FILES)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(KZ_CFLAGS) -o $@ $< -Wl,--start-group $(AUTH_FILES) -Wl,--end-group $(KZ_LDFLAGS) \
+		$(LIBS_vk) $(LIBS_seal) $(LIBS_json)
