@@ -7,22 +7,47 @@ local function parse_conf(text)
 	local conf, i = {}, 0
 	for word in gmatch(text or "", "%S+") do
 		i = i + 1
-		conf[CONF[i]] = tonumber(word)
+		if CONF[i] then
+			conf[CONF[i]] = tonumber(word)
+		end
 	end
 	return i == #CONF and conf or nil
+end
+
+-- What a deployment is run by, in one value so that a call reads it at once and
+-- parses it only when it changed: STORE|DIGEST|IMAGE|SETTINGS.
+local function take_terms(life, text)
+	life.terms = text
+	local digest, image, conf = string.match(text, "^%x+|([^|]*)|([^|]*)|([^|]*)$")
+	life.digest = digest
+	life.image = image ~= "" and image or nil
+	life.conf_text = conf or ""
+	life.conf = parse_conf(conf)
+end
+
+local function set_terms(x, digest, image, conf)
+	local life = x.life
+	local text = life.store .. "|" .. digest .. "|" .. image .. "|" .. conf
+	call("SET", x.d .. ":terms", text)
+	take_terms(life, text)
+	x.conf, x.image, x.digest = life.conf, life.image, life.digest
 end
 
 -- A life of the store begins when this library meets it for the first time or
 -- finds it emptied: transitions are numbered anew under a new name [FENCE-10].
 local function new_life(d, time, old)
-	local run = find(call("INFO", "server"), "run_id:") and string.match(call("INFO", "server"), "run_id:(%x+)") or ""
-	local life = { seq = 0, nodes = {}, fence = 0, last = 0, why = "not_reconciled", births = (old and old.births or 0) + 1 }
+	local run = string.match(call("INFO", "server"), "run_id:(%x+)") or ""
+	local life = { seq = 0, nodes = {}, cache = {}, fence = 0, last = 0, why = "not_reconciled",
+		births = (old and old.births or 0) + 1 }
 	life.store = sub(server.sha1hex(run .. d .. time[1] .. "." .. time[2] .. "." .. life.births), 1, 32)
+	life.stamp = life.store .. " "
 	-- No fence of an earlier life may come back, whatever the clock says.
-	life.fence_top = tonumber(call("HGET", d .. ":m", "fence_top") or 0)
+	life.fence_top = tonumber(call("GET", d .. ":fence") or 0)
 	life.fence = max(life.fence_top, old and old.fence or 0)
-	call("HSET", d .. ":m", "store", life.store)
 	lives[d] = life
+	local before = call("GET", d .. ":terms") or ""
+	local digest, image, conf = string.match(before, "^%x+|([^|]*)|([^|]*)|([^|]*)$")
+	set_terms({ d = d, life = life }, digest or "", image or "", conf or "")
 	return life
 end
 
@@ -32,18 +57,30 @@ local function clock_went_back(life)
 	life.why = "coordination_clock"
 end
 
-local function begin(keys, is_reader)
+-- Do these terms belong to another version's library?  It must not be disturbed; only a
+-- controller that configures takes a deployment over.
+local function is_foreign(terms)
+	local digest = terms and string.match(terms, "^%x+|([^|]*)|")
+	return digest and digest ~= "" and digest ~= DIGEST
+end
+
+local function begin(keys, is_reader, takes_over)
 	if not call then
 		bind()
 	end
 	local d = keys[1]
 	local time = call("TIME")
 	local now = time[1] * 1000 + floor(time[2] / 1000)
-	local m = call("HMGET", d .. ":m", "store", "conf", "image", "digest")
 	local life = lives[d]
-	if not life or m[1] ~= life.store then
-		if is_reader then
-			life = { nodes = {}, why = "not_reconciled", seq = 0, fence = 0, store = "", last = 0 }
+	local terms = call("GET", d .. ":terms")
+	if not life or terms ~= life.terms then
+		if life and terms and find(terms, life.store, 1, true) == 1 then
+			take_terms(life, terms)
+		elseif is_reader then
+			life = { nodes = {}, cache = {}, why = "not_reconciled", seq = 0, fence = 0, store = "", last = 0 }
+			take_terms(life, terms or "")
+		elseif not takes_over and is_foreign(terms) then
+			error({ err = "KZSUPERSEDED another version of kz runs this deployment" })
 		else
 			life = new_life(d, time, life)
 		end
@@ -52,20 +89,16 @@ local function begin(keys, is_reader)
 		clock_went_back(life)
 	end
 	life.last = now
-	if m[2] ~= life.conf_text then
-		life.conf_text = m[2]
-		life.conf = parse_conf(m[2])
-	end
-	return { d = d, now = now, life = life, conf = life.conf, image = m[3], digest = m[4], left = ITEMS }
+	return { d = d, now = now, life = life, conf = life.conf, image = life.image, digest = life.digest, left = ITEMS }
 end
 
 -- The outbox: what happened, numbered, in the same operation as the change itself.
 local function note(x, machine, from, event, to, subject, worker, lease, actor, cause)
 	local life, out = x.life, x.out
-	life.seq = life.seq + 1
-	local line = life.store .. " " .. life.seq .. " " .. format("%.0f", x.now) .. " " .. machine .. " " .. from ..
-		" " .. event .. " " .. to .. " " .. subject .. " " .. (worker or "-") .. " " .. (lease or "-") .. " " ..
-		(actor or "-") .. " " .. (cause or "-")
+	local seq = life.seq + 1
+	life.seq = seq
+	local line = life.stamp .. seq .. " " .. x.now .. " " .. machine .. " " .. from .. " " .. event .. " " .. to .. " " ..
+		subject .. " " .. (worker or "-") .. " " .. (lease or "-") .. " " .. (actor or "-") .. " " .. (cause or "-")
 	if out then
 		out[#out + 1] = line
 	else
@@ -75,7 +108,12 @@ end
 
 local function finish(x, reply)
 	if x.out then
-		x.life.backlog = call("RPUSH", x.d .. ":o", unpack(x.out))
+		local out = x.out
+		if #out == 2 then -- what nearly every call says
+			x.life.backlog = call("RPUSH", x.d .. ":o", out[1], out[2])
+		else
+			x.life.backlog = call("RPUSH", x.d .. ":o", unpack(out))
+		end
 	end
 	return reply
 end
@@ -107,7 +145,7 @@ local function next_fence(x)
 	life.fence = max(life.fence + 1, x.now)
 	if life.fence > life.fence_top then
 		life.fence_top = life.fence + 60000
-		call("HSET", x.d .. ":m", "fence_top", life.fence_top)
+		call("SET", x.d .. ":fence", life.fence_top)
 	end
 	return life.fence
 end
@@ -118,7 +156,7 @@ local function raise_fence(x, fence)
 		life.fence = fence
 		if fence > life.fence_top then
 			life.fence_top = fence
-			call("HSET", x.d .. ":m", "fence_top", fence)
+			call("SET", x.d .. ":fence", fence)
 		end
 	end
 end

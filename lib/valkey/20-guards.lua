@@ -1,7 +1,7 @@
 -- The guards of the machines.  x is the call, e the entry it is about.
 
 function guard.token_matches(_, e)
-	return e.given == e.token and e.given ~= ""
+	return e.given == e.token and e.given ~= "-"
 end
 
 function guard.image_matches(x, e)

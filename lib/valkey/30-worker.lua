@@ -1,22 +1,51 @@
 -- Worker entries: the one setter of their state, and the sets that count them.
 
-local FIELDS = { "state", "node", "instance", "image", "token", "until", "since", "settle", "lease", "spent", "actor",
-	"conversation", "holder", "fence", "ttl", "quarantine", "ready" }
+-- An entry is one value, its words in this order, "-" for nothing.  A call that reads
+-- what this library wrote last compares it whole and need not take it apart.
+local function save(x, e)
+	local text = e.state .. " " .. e.node .. " " .. e.instance .. " " .. e.image .. " " .. e.settle .. " " .. e.since .. " " ..
+		e["until"] .. " " .. e.token .. " " .. e.spent .. " " .. e.lease .. " " .. e.ask .. " " .. e.actor .. " " ..
+		e.conversation .. " " .. e.holder .. " " .. e.fence .. " " .. e.ttl .. " " .. e.tries .. " " .. e.mark
+	e.text = text
+	x.life.cache[e.name] = e
+	call("SET", x.d .. ":w:" .. e.name, text)
+end
 
-local function load(x, name)
-	local v = call("HMGET", x.d .. ":w:" .. name, unpack(FIELDS))
-	if not v[1] then
-		return nil
+local WORDS = { "state", "node", "instance", "image", "settle", "since", "until", "token", "spent", "lease", "ask", "actor",
+	"conversation", "holder", "fence", "ttl", "tries", "mark" }
+local NUMBERS = { "settle", "since", "until", "fence", "ttl", "tries" }
+
+local function parse_entry(name, text)
+	local e, i = { name = name }, 0
+	for word in gmatch(text, "%S+") do
+		i = i + 1
+		e[WORDS[i] or "more"] = word
 	end
-	local e = { name = name }
-	for i = 1, #FIELDS do
-		e[FIELDS[i]] = v[i] or ""
+	for n = 1, #NUMBERS do
+		e[NUMBERS[n]] = tonumber(e[NUMBERS[n]]) or 0
 	end
-	e["until"] = tonumber(e["until"]) or 0
-	e.since = tonumber(e.since) or 0
-	e.settle = tonumber(e.settle) or 0
 	return e
 end
+
+local function load(x, name)
+	local text = call("GET", x.d .. ":w:" .. name)
+	if not text then
+		x.life.cache[name] = nil
+		return nil
+	end
+	local e = x.life.cache[name]
+	if not e or e.text ~= text then
+		e = parse_entry(name, text)
+		e.text = text
+		x.life.cache[name] = e
+	end
+	e.given, e.gone, e.certain, e.taken, e.is_popped = nil, nil, nil, nil, nil
+	return e
+end
+
+-- The set that holds a worker of a state.  Leased and resetting ones share theirs,
+-- by the end of their owner's time.
+local SETS = { creating = ":creating:", warm = ":warm:", leased = ":owned:", resetting = ":owned:", retiring = ":retiring:" }
 
 -- Move a worker by an event: table, guards, sets, log.  Every change of a worker's
 -- state passes here.  score orders it in the set of its new state.
@@ -26,16 +55,17 @@ local function move(x, e, event, score, cause)
 	if not to then
 		return nil, why
 	end
-	local key = x.d .. ":s:"
-	if from ~= "absent" and not e.is_popped and from ~= to then
-		call("ZREM", key .. from .. ":" .. e.node, e.name)
+	local old, new = SETS[from], SETS[to]
+	if old and old ~= new and not e.is_popped then
+		call("ZREM", x.d .. old .. e.node, e.name)
 	end
-	if to ~= "absent" then
-		call("ZADD", key .. to .. ":" .. e.node, score, e.name)
+	if new then
+		call("ZADD", x.d .. new .. e.node, score, e.name)
 	end
 	e.is_popped = nil
+	e.text = nil -- until it is saved
 	e.state = to
-	note(x, "worker", from, event, to, e.name, e.name, e.lease ~= "" and e.lease or nil, nil, cause)
+	note(x, "worker", from, event, to, e.name, e.name, e.lease, nil, cause)
 	return to
 end
 
@@ -48,11 +78,15 @@ local function end_lease(x, e, event, cause)
 	if not to then
 		return nil
 	end
-	call("SREM", x.d .. ":a:" .. e.actor, e.lease)
-	call("HDEL", x.d .. ":x", "c:" .. e.conversation)
+	call("HDEL", x.d .. ":a:" .. e.actor, e.conversation)
 	note(x, "lease", "held", event, to, e.lease, e.name, e.lease, e.actor, cause)
 	queue.freed(x, e.actor, e.conversation)
 	return to
+end
+
+-- Nobody owns it any more.
+local function disown(e)
+	e.token, e.spent, e.lease, e.ask, e.holder, e["until"] = "-", "-", "-", "-", "-", 0
 end
 
 -- Which end a lease has when its worker leaves by an event.
@@ -68,15 +102,13 @@ local function retire(x, e, event, cause)
 	if from == "leased" then
 		end_lease(x, e, ends[event], cause)
 	end
-	if e.lease ~= "" then
-		call("HDEL", x.d .. ":x", "l:" .. e.lease)
-	end
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", "", "spent", "", "lease", "", "holder", "",
-		"until", 0, "since", x.now, "tries", 0)
+	disown(e)
+	e.since, e.tries = x.now, 0
 	if event == "quarantine" then
-		call("HSET", x.d .. ":w:" .. e.name, "quarantine", 1)
+		e.mark = "quarantined"
 		call("SADD", x.d .. ":quarantined", e.name)
 	end
+	save(x, e)
 	poke(x, e.node)
 	return e.state
 end
@@ -87,6 +119,7 @@ local function forget(x, e, event)
 		return nil
 	end
 	call("DEL", x.d .. ":w:" .. e.name)
+	x.life.cache[e.name] = nil
 	call("ZREM", x.d .. ":all:" .. e.node, e.name)
 	call("ZREM", x.d .. ":unsure:" .. e.node, e.name)
 	call("SREM", x.d .. ":quarantined", e.name)
@@ -96,13 +129,15 @@ end
 
 -- A new entry of a worker, counted from now on.
 local function enter(x, e, event, score, cause)
-	e.state = "absent"
-	e.lease = ""
+	e.state, e.since, e.image, e.actor, e.conversation, e.fence, e.ttl, e.tries, e.mark = "absent", x.now, e.image or "-",
+		"-", "-", 0, 0, 0, "-"
+	local token, till = e.token, e["until"]
+	disown(e)
+	e.token, e["until"] = token, till
 	if not move(x, e, event, score, cause) then
 		return nil
 	end
 	call("ZADD", x.d .. ":all:" .. e.node, 0, e.name)
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "node", e.node, "instance", e.instance, "image", e.image or "",
-		"token", e.token, "until", e["until"], "since", x.now, "settle", e.settle)
+	save(x, e)
 	return e
 end

@@ -1,22 +1,21 @@
 -- What holders call: acquire, leave, renew, release, publish, retire, abandon.
 
 local function granted(e)
-	return { "ok", e.name, e.instance, e.node, tonumber(e.fence), e["until"], tonumber(e.ttl) }
+	return { "ok", e.name, e.instance, e.node, e.fence, e["until"], e.ttl, e.lease }
 end
 
 -- A warm worker of a node that serves; outdated ones on the way are retired [POOL-15].
 local function pick(x)
 	for node in pairs(x.life.nodes) do
 		while serves(x, node) and x.left > 0 do
-			local name = call("ZPOPMAX", x.d .. ":s:warm:" .. node)[1]
+			local name = call("ZPOPMAX", x.d .. ":warm:" .. node)[1]
 			if not name then
 				break
 			end
 			x.left = x.left - 1
-			local v = call("HMGET", x.d .. ":w:" .. name, "instance", "image", "settle", "state")
-			local e = { name = name, node = node, instance = v[1], image = v[2], settle = tonumber(v[3]) or 0,
-				state = v[4], lease = "", is_popped = true }
-			if e.state == "warm" then
+			local e = load(x, name)
+			if e and e.state == "warm" then
+				e.is_popped = true
 				if e.image == x.image then
 					return e
 				end
@@ -27,32 +26,31 @@ local function pick(x)
 	return nil
 end
 
--- Bind a worker: from here on it is single-tenant [LEASE-7].
+-- Bind a worker: from here on it is single-tenant [LEASE-7].  The lease's id names its
+-- worker, so that nothing has to be looked up by it.
 local function grant(x, e, ask)
 	e.active, e.busy = ask.active, ask.busy
 	x.is_open = true
 	local to = edge(x, lease_sm, "none", "grant", e)
-	e.lease = ask.id
-	e["until"] = x.now + ask.ttl
-	if not to or not move(x, e, "assign", e["until"]) then
-		e.lease = ""
-		call("ZADD", x.d .. ":s:warm:" .. e.node, x.now, e.name)
+	local till = x.now + ask.ttl
+	e.lease = sub(e.name, 2, 21) .. sub(ask.id, 1, 12)
+	if not to or not move(x, e, "assign", till) then
+		e.lease = "-"
+		call("ZADD", x.d .. ":warm:" .. e.node, e.since, e.name)
 		return nil
 	end
+	e["until"], e.since, e.token, e.ask, e.actor, e.conversation, e.holder, e.ttl = till, x.now, ask.token, ask.id, ask.actor,
+		ask.conversation, ask.holder, ask.ttl
 	e.fence = next_fence(x)
-	e.ttl = ask.ttl
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", ask.token, "until", e["until"], "since", x.now,
-		"lease", ask.id, "actor", ask.actor, "conversation", ask.conversation, "holder", ask.holder, "fence", e.fence,
-		"ttl", ask.ttl)
-	call("SADD", x.d .. ":a:" .. ask.actor, ask.id)
-	call("HSET", x.d .. ":x", "l:" .. ask.id, e.name, "c:" .. ask.conversation, ask.id)
-	note(x, "lease", "none", "grant", to, ask.id, e.name, ask.id, ask.actor)
+	save(x, e)
+	call("HSET", x.d .. ":a:" .. ask.actor, ask.conversation, e.lease)
+	note(x, "lease", "none", "grant", to, e.lease, e.name, e.lease, ask.actor)
 	return granted(e)
 end
 
 -- Why this member or conversation must wait; nil when it need not.
 local function held_back(x, ask)
-	ask.active = call("SCARD", x.d .. ":a:" .. ask.actor)
+	ask.active = call("HLEN", x.d .. ":a:" .. ask.actor)
 	if ask.busy then
 		return "workspace_busy"
 	end
@@ -77,7 +75,7 @@ local function enqueue(x, ask)
 	if not to then
 		return nil
 	end
-	local t = { id = ask.id, no = call("HINCRBY", x.d .. ":m", "ticket", 1), actor = ask.actor,
+	local t = { id = ask.id, no = call("INCR", x.d .. ":tickets"), actor = ask.actor,
 		conversation = ask.conversation, seen = x.now, till = x.now + min(ask.wait, x.conf.wait_ms) }
 	local key = x.d .. ":t:" .. t.id
 	call("HSET", key, "no", t.no, "actor", t.actor, "conversation", t.conversation, "seen", t.seen, "till", t.till)
@@ -143,18 +141,27 @@ local function backlog(x)
 	return life.backlog
 end
 
--- acquire ID TOKEN ACTOR CONVERSATION HOLDER WAIT TTL FIRST
+-- The entry of a lease by its id; nil when that is not what it says now.
+local function held(x, lease, token)
+	local e = load(x, "w" .. sub(lease, 1, 20))
+	if not e or e.lease ~= lease then
+		return nil
+	end
+	e.given = token
+	return e
+end
+
+-- acquire ASK TOKEN ACTOR CONVERSATION HOLDER WAIT TTL FIRST
 local function acquire(keys, args)
 	local x = begin(keys)
-	local ask = { id = args[1], token = args[2], actor = args[3], conversation = args[4], holder = args[5],
-		wait = tonumber(args[6]), ttl = tonumber(args[7]) }
-	local known = call("HMGET", x.d .. ":x", "l:" .. ask.id, "c:" .. ask.conversation)
-	if known[1] then -- the answer to an earlier ask was lost
-		local e = load(x, known[1])
-		if e and e.state == "leased" and e.lease == ask.id and e.token == ask.token then
-			return finish(x, granted(e))
+	local ask = { id = args[1], token = args[2], actor = args[3], conversation = args[4],
+		holder = args[5] ~= "" and args[5] or "-", wait = tonumber(args[6]), ttl = tonumber(args[7]) }
+	ask.busy = call("HGET", x.d .. ":a:" .. ask.actor, ask.conversation)
+	if ask.busy then
+		local e = held(x, ask.busy, ask.token)
+		if e and e.state == "leased" and e.ask == ask.id and e.token == ask.token then
+			return finish(x, granted(e)) -- the answer to an earlier ask was lost
 		end
-		return finish(x, { "lease_lost" })
 	end
 	local why = closed(x) or (backlog(x) >= OUTBOX_MOST and "outbox_full")
 	if why then
@@ -165,7 +172,6 @@ local function acquire(keys, args)
 		return refuse(x, why)
 	end
 	ask.ttl = min(ask.ttl, x.conf.lease_ms)
-	ask.busy = known[2]
 	ask.why = held_back(x, ask)
 	if not ask.why and args[8] == "1" and call("EXISTS", x.d .. ":deadlines") == 0 then
 		local e = pick(x)
@@ -177,7 +183,7 @@ local function acquire(keys, args)
 	return ask_in_line(x, ask, args[8] == "1")
 end
 
--- leave ID: the waiter gives up.
+-- leave ASK TOKEN ACTOR CONVERSATION: the waiter gives up, and what it may have got unheard.
 local function leave(keys, args)
 	local x = begin(keys)
 	local t = x.conf and ticket_of(x, args[1])
@@ -185,59 +191,51 @@ local function leave(keys, args)
 		drop(x, t, "leave")
 		queue.wake(x)
 	end
+	local lease = call("HGET", x.d .. ":a:" .. args[3], args[4])
+	local e = lease and held(x, lease, args[2])
+	if e and e.state == "leased" and e.ask == args[1] then
+		retire(x, e, "abandon", "cancelled")
+	end
 	return settle(x, { "ok" })
 end
 
--- The worker of a lease as its holder names it; nil when that is not in force.
-local function held(x, args)
-	local name = args[3]
-	if name == "" then
-		name = call("HGET", x.d .. ":x", "l:" .. args[1])
-	end
-	local e = name and load(x, name)
-	if not e or e.lease ~= args[1] then
-		return nil
-	end
-	e.given = args[2]
-	return e
-end
-
--- renew LEASE TOKEN WORKER
+-- renew LEASE TOKEN
 local function renew(keys, args)
 	local x = begin(keys)
-	local e = held(x, args)
+	local e = held(x, args[1], args[2])
 	if not e or e.state ~= "leased" or not edge(x, lease_sm, "held", "renew", e) then
 		return finish(x, { "lease_lost" })
 	end
-	e["until"] = x.now + tonumber(e.ttl)
-	call("HSET", x.d .. ":w:" .. e.name, "until", e["until"])
-	call("ZADD", x.d .. ":s:leased:" .. e.node, e["until"], e.name)
+	e["until"] = x.now + e.ttl
+	save(x, e)
+	call("ZADD", x.d .. ":owned:" .. e.node, e["until"], e.name)
 	return finish(x, granted(e))
 end
 
--- release LEASE TOKEN WORKER NEWTOKEN TTL: the lease ends, the reset begins.
+-- release LEASE TOKEN NEWTOKEN TTL: the lease ends, the reset begins.
 local function release(keys, args)
 	local x = begin(keys)
-	local e = held(x, args)
-	if e and e.state == "resetting" and e.spent == e.given and e.given ~= "" and e["until"] > x.now then
+	local e = held(x, args[1], args[2])
+	if e and e.state == "resetting" and e.spent == e.given and e.given ~= "-" and e["until"] > x.now then
 		return finish(x, { "ok", e.token, e["until"], e.name })
 	end
 	if not e or e.state ~= "leased" or e["until"] <= x.now or not x.conf then
 		return finish(x, { "lease_lost" })
 	end
-	local till = x.now + min(tonumber(args[5]), x.conf.reset_ms)
+	local till = x.now + min(tonumber(args[4]), x.conf.reset_ms)
 	if not move(x, e, "release", till) then
 		return finish(x, { "lease_lost" })
 	end
 	end_lease(x, e, "release")
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", args[4], "spent", e.given, "until", till, "since", x.now)
-	return settle(x, { "ok", args[4], till, e.name })
+	e.spent, e.token, e["until"], e.since = args[2], args[3], till, x.now
+	save(x, e)
+	return settle(x, { "ok", args[3], till, e.name })
 end
 
--- publish LEASE TOKEN WORKER: the reset was proved, by the holder of its token [RESET-7].
+-- publish LEASE TOKEN: the reset was proved, by the holder of its token [RESET-7].
 local function publish(keys, args)
 	local x = begin(keys)
-	local e = held(x, args)
+	local e = held(x, args[1], args[2])
 	if not e or e.state ~= "resetting" or e["until"] <= x.now then
 		return finish(x, { "token_superseded" })
 	end
@@ -249,18 +247,18 @@ local function publish(keys, args)
 		end
 		return finish(x, { "token_superseded" })
 	end
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", "", "spent", "", "lease", "", "holder", "", "until", 0,
-		"since", x.now)
-	call("HDEL", x.d .. ":x", "l:" .. e.lease)
+	disown(e)
+	e.since = x.now
+	save(x, e)
 	queue.wake(x)
 	return settle(x, { "ok", "warm" })
 end
 
--- drop_worker LEASE TOKEN WORKER EVENT CAUSE: reset_failed, quarantine or abandon by the token's holder.
+-- give_up LEASE TOKEN EVENT CAUSE: reset_failed, quarantine or abandon by the token's holder.
 local function give_up(keys, args)
 	local x = begin(keys)
-	local e = held(x, args)
-	if not e or not retire(x, e, args[4], args[5] ~= "" and args[5] or nil) then
+	local e = held(x, args[1], args[2])
+	if not e or not retire(x, e, args[3], args[4] ~= "" and args[4] or nil) then
 		return finish(x, { "token_superseded" })
 	end
 	return settle(x, { "ok" })

@@ -1,14 +1,14 @@
 -- How many workers are wanted: the rule of lib/rule/pool.c, held to the same table
 -- (tests/golden/pool.tsv).  allocated counts every entry of the deployment; the other
--- counts are of the nodes whose controllers are alive.
+-- counts are of the nodes whose controllers are alive.  owned is leased and resetting.
 local pool = {}
 
 function pool.there(p)
-	return p.creating + p.warm + p.leased + p.resetting
+	return p.creating + p.warm + p.owned
 end
 
 function pool.desired(p)
-	return min(p.ceiling, max(p.warm_min, p.leased + p.resetting + p.target_idle))
+	return min(p.ceiling, max(p.warm_min, p.owned + p.target_idle))
 end
 
 function pool.creates(p)
@@ -36,7 +36,7 @@ function pool.ask(_, args)
 		n[i] = tonumber(args[i])
 	end
 	local p = { warm_min = n[1], target_idle = n[2], ceiling = n[3], create_bound = n[4], creating = n[5], warm = n[6],
-		leased = n[7], resetting = n[8], waiting = n[10], idle_long = n[11], in_flight = n[5] }
+		owned = n[7] + n[8], waiting = n[10], idle_long = n[11], in_flight = n[5] }
 	p.allocated = pool.there(p) + n[9]
 	return { pool.desired(p), pool.creates(p), pool.retires(p) }
 end

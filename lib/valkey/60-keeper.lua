@@ -5,13 +5,13 @@
 local function census(x)
 	local conf = x.conf
 	local p = { warm_min = conf.warm_min, target_idle = conf.target_idle, ceiling = conf.ceiling, create_bound = conf.creates,
-		creating = 0, warm = 0, leased = 0, resetting = 0, allocated = 0, in_flight = 0, ambiguous = 0, fresh = 0, of = {} }
+		creating = 0, warm = 0, owned = 0, allocated = 0, in_flight = 0, ambiguous = 0, fresh = 0, of = {} }
 	for _, node in ipairs(nodes_of(x)) do
-		local n = { all = call("ZCARD", x.d .. ":all:" .. node), unsure = 0 }
-		for _, state in ipairs({ "creating", "warm", "leased", "resetting", "retiring" }) do
-			n[state] = n.all > 0 and call("ZCARD", x.d .. ":s:" .. state .. ":" .. node) or 0
-		end
+		local n = { all = call("ZCARD", x.d .. ":all:" .. node), unsure = 0, creating = 0, warm = 0, owned = 0 }
 		if n.all > 0 then
+			n.creating = call("ZCARD", x.d .. ":creating:" .. node)
+			n.warm = call("ZCARD", x.d .. ":warm:" .. node)
+			n.owned = call("ZCARD", x.d .. ":owned:" .. node)
 			n.unsure = call("ZCOUNT", x.d .. ":unsure:" .. node, "(" .. format("%.0f", x.now), "+inf")
 			p.ambiguous = p.ambiguous + call("ZCARD", x.d .. ":unsure:" .. node)
 		end
@@ -19,9 +19,7 @@ local function census(x)
 		p.in_flight = p.in_flight + n.creating + n.unsure
 		if x.life.nodes[node] and x.life.nodes[node].fresh > x.now then
 			p.fresh = p.fresh + 1
-			for _, state in ipairs({ "creating", "warm", "leased", "resetting" }) do
-				p[state] = p[state] + n[state]
-			end
+			p.creating, p.warm, p.owned = p.creating + n.creating, p.warm + n.warm, p.owned + n.owned
 		end
 		p.of[node] = n
 	end
@@ -31,16 +29,16 @@ end
 
 -- Owners whose deadline passed lose what they hold [FENCE-2, FENCE-15].
 local function sweep_expired(x)
-	for _, state in ipairs({ "leased", "resetting", "creating" }) do
+	for _, set in ipairs({ ":owned:", ":creating:" }) do
 		for _, node in ipairs(nodes_of(x)) do
-			local due = x.left > 0 and call("ZRANGEBYSCORE", x.d .. ":s:" .. state .. ":" .. node, "-inf", x.now, "LIMIT", 0,
-				x.left) or {}
+			local key = x.d .. set .. node
+			local due = x.left > 0 and call("ZRANGEBYSCORE", key, "-inf", x.now, "LIMIT", 0, x.left) or {}
 			for i = 1, #due do
 				x.left = x.left - 1
 				local e = load(x, due[i])
 				if not e then
-					call("ZREM", x.d .. ":s:" .. state .. ":" .. node, due[i])
-				elseif retire(x, e, "expire") and state == "creating" then
+					call("ZREM", key, due[i])
+				elseif retire(x, e, "expire") and set == ":creating:" then
 					call("ZADD", x.d .. ":unsure:" .. node, e.settle, e.name)
 				end
 			end
@@ -53,7 +51,7 @@ local function sweep_images(x, node)
 	if x.life.nodes[node].swept == x.image then
 		return
 	end
-	local warm = call("ZRANGE", x.d .. ":s:warm:" .. node, 0, max(x.left, 1) - 1)
+	local warm = call("ZRANGE", x.d .. ":warm:" .. node, 0, max(x.left, 1) - 1)
 	for i = 1, #warm do
 		x.left = x.left - 1
 		local e = load(x, warm[i])
@@ -68,7 +66,7 @@ end
 
 -- Warm workers above the wanted number go after the burst's idle time [POOL-7].
 local function sweep_idle(x, node, p)
-	local idle = call("ZRANGEBYSCORE", x.d .. ":s:warm:" .. node, "-inf", x.now - x.conf.burst_ms, "LIMIT", 0, max(x.left, 0))
+	local idle = call("ZRANGEBYSCORE", x.d .. ":warm:" .. node, "-inf", x.now - x.conf.burst_ms, "LIMIT", 0, max(x.left, 0))
 	p.idle_long = #idle
 	x.excess = pool.retires(p)
 	for i = 1, x.excess do
@@ -86,21 +84,21 @@ end
 
 -- Workers of this node to delete; each is handed out once in a while until it is absent.
 local function hand_out_deletes(x, node, tasks, most)
-	local due = call("ZRANGEBYSCORE", x.d .. ":s:retiring:" .. node, "-inf", x.now, "LIMIT", 0,
+	local due = call("ZRANGEBYSCORE", x.d .. ":retiring:" .. node, "-inf", x.now, "LIMIT", 0,
 		max(min(most - #tasks, x.left), 0))
 	for i = 1, #due do
 		x.left = x.left - 1
 		local e = load(x, due[i])
 		if e then
-			local tries = call("HINCRBY", x.d .. ":w:" .. e.name, "tries", 1)
 			local again = x.now + x.conf.delete_ms
-			e["until"] = x.now
-			if tries > 1 then -- whoever took it before did not finish [FENCE-15]
+			if e.tries > 0 then -- whoever took it before did not finish [FENCE-15]
 				move(x, e, "expire", again)
 			else
-				call("ZADD", x.d .. ":s:retiring:" .. node, again, e.name)
+				call("ZADD", x.d .. ":retiring:" .. node, again, e.name)
 			end
-			task(tasks, "delete", e.name, e.instance, "", "", "")
+			e.tries, e["until"] = e.tries + 1, again
+			save(x, e)
+			task(tasks, "delete", e.name, e.instance ~= "-" and e.instance or "", "", "", "")
 		end
 	end
 end
@@ -110,7 +108,7 @@ end
 local function hand_out_creates(x, node, tasks, most, args, p)
 	local count, n, i = pool.creates(p), p.of[node], 3
 	local share = ceil((pool.there(p) + count) / max(p.fresh, 1))
-	local mine = n and n.creating + n.warm + n.leased + n.resetting or 0
+	local mine = n and n.creating + n.warm + n.owned or 0
 	x.room = p.ceiling - p.allocated
 	x.creates = p.create_bound - p.in_flight
 	while args[i + 1] and #tasks < most and count > 0 and mine < share and x.left > 0 do
@@ -129,18 +127,15 @@ end
 -- Local holders to look after, in turn when there are many.
 local function hand_out_checks(x, node, tasks, most)
 	local n = x.life.nodes[node]
-	for _, state in ipairs({ "resetting", "leased" }) do
-		local key = x.d .. ":s:" .. state .. ":" .. node
-		local at = n["check_" .. state] or 0
-		local room = max(min(most - #tasks, x.left), 0)
-		local names = room > 0 and call("ZRANGE", key, at, at + room - 1) or {}
-		n["check_" .. state] = #names == room and at + room or 0
-		for i = 1, #names do
-			x.left = x.left - 1
-			local v = call("HMGET", x.d .. ":w:" .. names[i], "holder", "lease", "instance")
-			if v[1] and v[1] ~= "" and v[2] and v[2] ~= "" then
-				task(tasks, "check", names[i], v[3], v[2], "", v[1])
-			end
+	local at = n.checked or 0
+	local room = max(min(most - #tasks, x.left), 0)
+	local names = room > 0 and call("ZRANGE", x.d .. ":owned:" .. node, at, at + room - 1) or {}
+	n.checked = #names == room and at + room or 0
+	for i = 1, #names do
+		x.left = x.left - 1
+		local e = load(x, names[i])
+		if e and e.holder ~= "-" then
+			task(tasks, "check", e.name, e.instance, e.lease, "", e.holder)
 		end
 	end
 end
@@ -202,7 +197,9 @@ local function ready(keys, args)
 		retire(x, e, "image_changed", "image_mismatch")
 		return settle(x, { "image_mismatch" })
 	end
-	call("HSET", x.d .. ":w:" .. e.name, "state", e.state, "token", "", "until", 0, "since", x.now, "settle", 0, "ready", x.now)
+	disown(e)
+	e.since, e.settle = x.now, 0
+	save(x, e)
 	queue.wake(x)
 	return settle(x, { "ok" })
 end
@@ -235,7 +232,7 @@ local function absent(keys, args)
 	if not e then
 		return finish(x, { "ok" })
 	end
-	if e.state ~= "retiring" or (e.instance ~= "" and e.instance ~= args[2]) then
+	if e.state ~= "retiring" or (e.instance ~= "-" and e.instance ~= args[2]) then
 		return finish(x, { "token_superseded" })
 	end
 	if not forget(x, e, "absent_confirmed") then
@@ -257,7 +254,7 @@ end
 -- holder_gone LEASE: its local holder is dead; what it held is lost at once.
 local function holder_gone(keys, args)
 	local x = begin(keys)
-	local e = held(x, { args[1], "", "" })
+	local e = held(x, args[1], "-")
 	if not e then
 		return finish(x, { "ok" })
 	end

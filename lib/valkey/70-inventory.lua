@@ -2,7 +2,7 @@
 
 -- Does the word of a worker contradict a warm entry that is older than that word?
 local function contradicts(e, taken, is_bound, fence)
-	return e.state == "warm" and e.since < taken and (is_bound or (e.fence ~= "" and fence > tonumber(e.fence)))
+	return e.state == "warm" and e.since < taken and (is_bound or fence > e.fence)
 end
 
 -- One worker that was seen.
@@ -10,7 +10,7 @@ local function seen_one(x, node, taken, name, instance, fence, is_bound)
 	raise_fence(x, fence)
 	local e = load(x, name)
 	if not e then
-		return enter(x, { name = name, node = node, instance = instance, token = "", ["until"] = 0, settle = 0 },
+		return enter(x, { name = name, node = node, instance = instance, token = "-", ["until"] = 0, settle = 0 },
 			"orphan_found", x.now)
 	end
 	if e.node ~= node then
@@ -18,8 +18,10 @@ local function seen_one(x, node, taken, name, instance, fence, is_bound)
 	end
 	if e.instance ~= instance and e.state ~= "creating" and e.since < taken then
 		-- Another one under this name: whatever has it must go.
-		retire(x, e, "lost")
-		call("HSET", x.d .. ":w:" .. name, "instance", "")
+		if retire(x, e, "lost") then
+			e.instance = "-"
+			save(x, e)
+		end
 	elseif contradicts(e, taken, is_bound, fence) then
 		retire(x, e, "lost")
 	end

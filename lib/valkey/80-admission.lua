@@ -30,7 +30,7 @@ end
 
 -- configure TEXT: from now on everybody decides by these, and by this library.
 local function configure(keys, args)
-	local x = begin(keys)
+	local x = begin(keys, false, true)
 	local bad = nonsense(parse_conf(args[1]))
 	if bad then
 		x.life.why = "setting_invalid"
@@ -39,16 +39,14 @@ local function configure(keys, args)
 	if x.life.why == "setting_invalid" then
 		x.life.why = "not_reconciled"
 	end
-	call("HSET", x.d .. ":m", "conf", args[1], "digest", DIGEST)
-	x.life.conf_text, x.life.conf = args[1], parse_conf(args[1])
-	x.conf, x.digest = x.life.conf, DIGEST
+	set_terms(x, DIGEST, x.image or "", args[1])
 	queue.wake(x)
 	return finish(x, { "ok" })
 end
 
 local function image(keys, args)
 	local x = begin(keys)
-	call("HSET", x.d .. ":m", "image", args[1])
+	set_terms(x, x.digest or "", args[1], x.life.conf_text or "")
 	return finish(x, { "ok" })
 end
 
@@ -115,8 +113,8 @@ local function status(keys)
 	add("desired", pool.desired(p))
 	add("eligible", p.waiting)
 	add("ambiguous", p.ambiguous)
-	for name, n in pairs(p.of) do
-		nodes[#nodes + 1] = { name, serves(x, name) and 1 or 0, n.creating, n.warm, n.leased, n.resetting, n.retiring }
+	for name in pairs(p.of) do
+		nodes[#nodes + 1] = { name, serves(x, name) and 1 or 0 }
 	end
 	return { "ok", out, nodes }
 end
@@ -129,8 +127,7 @@ local function list(keys, args)
 	for i = 1, #names do
 		local e = load(x, names[i])
 		if e then
-			out[#out + 1] = { e.name, e.state, e.instance, e.lease, e.actor, e.conversation, tonumber(e.fence) or 0,
-				e["until"], e.since, e.holder ~= "" and 1 or 0 }
+			out[#out + 1] = { e.name, e.state, e.instance, e.lease, e.actor, e.conversation, e.fence, e["until"], e.since }
 		end
 	end
 	return { "ok", names[ITEMS] or "", out }
@@ -139,12 +136,11 @@ end
 -- show LEASE
 local function show(keys, args)
 	local x = begin(keys, true)
-	local e = held(x, { args[1], "", "" })
+	local e = held(x, args[1], "-")
 	if not e then
 		return { "lease_lost" }
 	end
-	return { "ok", e.name, e.instance, e.node, tonumber(e.fence) or 0, e["until"], tonumber(e.ttl) or 0, e.actor,
-		e.conversation, e.state }
+	return { "ok", e.name, e.instance, e.node, e.fence, e["until"], e.ttl, e.lease, e.actor, e.conversation, e.state }
 end
 
 local function outbox(keys, args)

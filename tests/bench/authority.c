@@ -284,13 +284,13 @@ static void make_past_tickets(const char *deployment, size_t count)
 	must(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), &err, "connect");
 	for (size_t i = 0; i < count; i++) {
 		const struct kz_vk_arg leave[] = { kz_vk_text("FCALL"), kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_leave"),
-						   kz_vk_text("1"), kz_vk_text(tag), kz_vk_num(id, (int64_t)i) };
+						   kz_vk_text("1"), kz_vk_text(tag), kz_vk_num(id, (int64_t)i), kz_vk_text("t"), kz_vk_text("past"), kz_vk_text("-") };
 		const struct kz_vk_arg ask[] = { kz_vk_text("FCALL"), kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_acquire"),
 						 kz_vk_text("1"), kz_vk_text(tag), leave[4], kz_vk_text("t"), kz_vk_text("past"),
 						 kz_vk_text("busy"), kz_vk_text(""), kz_vk_text("30000"), kz_vk_text("1000"), kz_vk_text("1") };
 
 		must(kz_vk_call(v, ask, 12, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "ask");
-		must(kz_vk_call(v, leave, 5, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "leave");
+		must(kz_vk_call(v, leave, 8, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "leave");
 	}
 }
 

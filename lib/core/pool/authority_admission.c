@@ -1,4 +1,6 @@
 /* The authority for the controller: settings, image, admission, inventory. */
+#include <string.h>
+
 #include "base/str.h"
 #include "core/pool/authority_call.h"
 #include "core/pool/authority_keeper.h"
@@ -35,6 +37,8 @@ enum kz_rc kz_auth_image(struct kz_auth *a, const char *identity, struct kz_err 
 	const char *const args[] = { identity, NULL };
 	enum kz_rc rc = kz_auth_word(identity, 96, "image identity", err);
 
+	if (!rc && strchr(identity, '|'))
+		rc = kz_refuse(err, KZ_R_MALFORMED_INPUT, "image identity holds a bar");
 	return rc ? rc : kz_auth_call_text(a, "image", args, NULL, err);
 }
 

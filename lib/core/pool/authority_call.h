@@ -31,7 +31,7 @@ enum kz_rc kz_auth_call_text(struct kz_auth *a, const char *function, const char
 /* Wait on list KEY below the deployment's tag; see kz_vk_pop. */
 enum kz_rc kz_auth_pop(struct kz_auth *a, const char *key, struct kz_ms slice, int other_fd,
 		       struct kz_deadline until, bool *taken, bool *other, struct kz_err *err);
-/* Fill worker, instance, node, fence, expiry and TTL from elements 1 to 6 of a reply. */
+/* Fill worker, instance, node, fence, expiry, TTL and id from elements 1 to 7 of a reply. */
 enum kz_rc kz_auth_take_lease(const struct kz_vk_reply *r, struct kz_lease *l, struct kz_err *err);
 /* Fail unless it is 1 to size-1 printable bytes without blanks: what the outbox line can carry. */
 enum kz_rc kz_auth_word(const char *s, size_t size, const char *what, struct kz_err *err);

@@ -8,6 +8,7 @@
 #define SLICE_MS 1000 /* asking is the sign of life; the library passes silent waiters over after two of these */
 
 struct asking {
+	char id[KZ_ID_HEX]; /* names the ask, so that a repeated one is the same one */
 	const struct kz_lease_ask *ask;
 	struct kz_lease *lease;
 	bool is_first;
@@ -31,7 +32,7 @@ static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, s
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char wait[24], ttl[24];
 	const struct kz_vk_arg args[] = {
-		kz_vk_text(q->lease->id), kz_vk_text(q->lease->token), kz_vk_text(q->ask->actor),
+		kz_vk_text(q->id), kz_vk_text(q->lease->token), kz_vk_text(q->ask->actor),
 		kz_vk_text(q->ask->conversation), kz_vk_text(q->ask->holder ? q->ask->holder : ""),
 		kz_vk_num(wait, q->ask->wait.ms), kz_vk_num(ttl, q->ask->ttl.ms), kz_vk_text(q->is_first ? "1" : "0"),
 	};
@@ -46,14 +47,12 @@ static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, s
 }
 
 /* Leave no ticket behind, and no lease that was granted in an answer that never came. */
-static void give_back(struct kz_auth *a, const struct kz_lease *l)
+static void give_back(struct kz_auth *a, const struct asking *q)
 {
-	const char *const ticket[] = { l->id, NULL };
-	const char *const lease[] = { l->id, l->token, "", "abandon", "cancelled", NULL };
+	const char *const args[] = { q->id, q->lease->token, q->ask->actor, q->ask->conversation, NULL };
 
 	/* Best effort: what cannot be said now is ended by the ticket's or the lease's deadline. */
-	if (kz_auth_call_text(a, "leave", ticket, NULL, NULL) == KZ_OK)
-		(void)kz_auth_call_text(a, "give_up", lease, NULL, NULL);
+	(void)kz_auth_call_text(a, "leave", args, NULL, NULL);
 }
 
 static enum kz_rc wait_turn(struct kz_auth *a, struct asking *q, struct kz_err *err)
@@ -61,7 +60,7 @@ static enum kz_rc wait_turn(struct kz_auth *a, struct asking *q, struct kz_err *
 	char key[64];
 	bool taken, other;
 	int64_t slice = q->left_ms < SLICE_MS ? q->left_ms + 1 : SLICE_MS;
-	enum kz_rc rc = kz_str_format(key, sizeof(key), err, "wake:%s", q->lease->id);
+	enum kz_rc rc = kz_str_format(key, sizeof(key), err, "wake:%s", q->id);
 
 	if (!rc)
 		rc = kz_auth_pop(a, key, KZ_MS(slice), q->ask->cancel_fd, KZ_NEVER, &taken, &other, err);
@@ -92,7 +91,7 @@ enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, st
 
 	if (rc)
 		return rc;
-	kz_random_id(lease.id);
+	kz_random_id(q.id);
 	kz_random_id(lease.token);
 	(void)kz_str_copy(lease.actor, sizeof(lease.actor), ask->actor, NULL);
 	(void)kz_str_copy(lease.conversation, sizeof(lease.conversation), ask->conversation, NULL);
@@ -109,14 +108,14 @@ enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, st
 		q.is_first = false;
 	}
 	if (rc == KZ_E_UNAVAILABLE || (err ? kz_str_eq(err->reason, "cancelled") : true))
-		give_back(a, &lease);
+		give_back(a, &q);
 	return rc;
 }
 
 enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
-	const char *const args[] = { l->id, l->token, l->worker, NULL };
+	const char *const args[] = { l->id, l->token, NULL };
 	enum kz_rc rc = kz_auth_call_text(a, "renew", args, &r, err);
 
 	return rc ? rc : kz_auth_take_lease(r, l, err);
@@ -134,11 +133,9 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
 	if (!rc)
 		rc = kz_auth_take_lease(r, &l, err);
 	if (!rc)
-		rc = kz_str_copy(l.id, sizeof(l.id), id, err);
+		rc = kz_str_copy(l.actor, sizeof(l.actor), kz_vk_str(kz_vk_at(r, 8)), err);
 	if (!rc)
-		rc = kz_str_copy(l.actor, sizeof(l.actor), kz_vk_str(kz_vk_at(r, 7)), err);
-	if (!rc)
-		rc = kz_str_copy(l.conversation, sizeof(l.conversation), kz_vk_str(kz_vk_at(r, 8)), err);
+		rc = kz_str_copy(l.conversation, sizeof(l.conversation), kz_vk_str(kz_vk_at(r, 9)), err);
 	if (!rc)
 		*out = l;
 	return rc;
@@ -148,7 +145,7 @@ enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char fresh[KZ_ID_HEX], span[24];
-	const char *const args[] = { l->id, l->token, l->worker, fresh, kz_vk_num(span, ttl.ms).p, NULL };
+	const char *const args[] = { l->id, l->token, fresh, kz_vk_num(span, ttl.ms).p, NULL };
 	enum kz_rc rc;
 
 	kz_random_id(fresh);
@@ -164,7 +161,7 @@ enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_
 
 enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err)
 {
-	const char *const args[] = { l->id, l->token, l->worker, NULL };
+	const char *const args[] = { l->id, l->token, NULL };
 
 	return kz_auth_call_text(a, "publish", args, NULL, err);
 }
@@ -172,7 +169,7 @@ enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct k
 static enum kz_rc give_up(struct kz_auth *a, const struct kz_lease *l, const char *event, const char *cause,
 			  struct kz_err *err)
 {
-	const char *const args[] = { l->id, l->token, l->worker, event, cause ? cause : "", NULL };
+	const char *const args[] = { l->id, l->token, event, cause ? cause : "", NULL };
 	enum kz_rc rc = cause && *cause ? kz_auth_word(cause, 40, "cause", err) : KZ_OK;
 
 	return rc ? rc : kz_auth_call_text(a, "give_up", args, NULL, err);

@@ -140,9 +140,10 @@ enum kz_rc kz_auth_pop(struct kz_auth *a, const char *key, struct kz_ms slice, i
 
 enum kz_rc kz_auth_take_lease(const struct kz_vk_reply *r, struct kz_lease *l, struct kz_err *err)
 {
-	if (kz_vk_count(r) < 7 || kz_str_copy(l->worker, sizeof(l->worker), kz_vk_str(kz_vk_at(r, 1)), err) ||
+	if (kz_vk_count(r) < 8 || kz_str_copy(l->worker, sizeof(l->worker), kz_vk_str(kz_vk_at(r, 1)), err) ||
 	    kz_str_copy(l->instance, sizeof(l->instance), kz_vk_str(kz_vk_at(r, 2)), err) ||
-	    kz_str_copy(l->node, sizeof(l->node), kz_vk_str(kz_vk_at(r, 3)), err))
+	    kz_str_copy(l->node, sizeof(l->node), kz_vk_str(kz_vk_at(r, 3)), err) ||
+	    kz_str_copy(l->id, sizeof(l->id), kz_vk_str(kz_vk_at(r, 7)), err))
 		return kz_refuse(err, KZ_R_INTERNAL, "valkey: malformed lease");
 	l->fence = kz_vk_int(kz_vk_at(r, 4));
 	l->expires_ms = kz_vk_int(kz_vk_at(r, 5));

@@ -25,26 +25,59 @@ static struct kz_json *counts(const int64_t n[STATES])
 	return o;
 }
 
+typedef void (*each_fn)(void *to, const struct kz_vk_reply *worker, const char *node);
+
+/* Every worker of a node, page by page. */
+static enum kz_rc each_worker(struct kz_auth *a, const char *node, each_fn each, void *to, struct kz_err *err)
+{
+	char after[KZ_WORKER_NAME] = "";
+	const char *const args[] = { node, after, NULL };
+
+	for (;;) {
+		kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+		enum kz_rc rc = kz_auth_call_text(a, "list", args, &r, err);
+		const struct kz_vk_reply *page = kz_vk_at(r, 2);
+
+		for (size_t i = 0; !rc && i < kz_vk_count(page); i++)
+			each(to, kz_vk_at(page, i), node);
+		if (!rc)
+			rc = kz_str_copy(after, sizeof(after), kz_vk_str(kz_vk_at(r, 1)), err);
+		if (rc || !after[0])
+			return rc;
+	}
+}
+
+static void count_state(void *to, const struct kz_vk_reply *worker, const char *node)
+{
+	int64_t *n = to;
+
+	(void)node;
+	for (size_t i = 0; i < STATES; i++)
+		n[i] += kz_str_eq(kz_vk_str(kz_vk_at(worker, 1)), state_names[i]);
+}
+
 /* Add the nodes; out: totals over them. */
-static void add_nodes(struct kz_json *status, const struct kz_vk_reply *nodes, int64_t totals[STATES])
+static enum kz_rc add_nodes(struct kz_auth *a, struct kz_json *status, const struct kz_vk_reply *nodes,
+			    int64_t totals[STATES], struct kz_err *err)
 {
 	struct kz_json *list = kz_json_array();
+	enum kz_rc rc = KZ_OK;
 
-	for (size_t i = 0; i < kz_vk_count(nodes); i++) {
-		const struct kz_vk_reply *r = kz_vk_at(nodes, i);
+	for (size_t i = 0; !rc && i < kz_vk_count(nodes); i++) {
+		const char *name = kz_vk_str(kz_vk_at(kz_vk_at(nodes, i), 0));
 		struct kz_json *node = kz_json_object();
-		int64_t n[STATES];
+		int64_t n[STATES] = { 0 };
 
-		for (size_t s = 0; s < STATES; s++) {
-			n[s] = kz_vk_int(kz_vk_at(r, 2 + s));
+		rc = each_worker(a, name, count_state, n, err);
+		for (size_t s = 0; s < STATES; s++)
 			totals[s] += n[s];
-		}
-		kz_json_set_str(node, "node", kz_vk_str(kz_vk_at(r, 0)));
-		kz_json_set_bool(node, "open", kz_vk_int(kz_vk_at(r, 1)) == 1);
+		kz_json_set_str(node, "node", name);
+		kz_json_set_bool(node, "open", kz_vk_int(kz_vk_at(kz_vk_at(nodes, i), 1)) == 1);
 		kz_json_set(node, "workers", counts(n));
 		kz_json_append(list, node);
 	}
 	kz_json_set(status, "nodes", list);
+	return rc;
 }
 
 static void add_numbers(struct kz_json *o, const struct kz_vk_reply *flat)
@@ -76,7 +109,8 @@ enum kz_rc kz_auth_status(struct kz_auth *a, struct kz_json **out, struct kz_err
 	kz_json_set_bool(admission, "open", kz_vk_int(field(flat, "open")) == 1);
 	kz_json_set_str(admission, "reason", kz_vk_str(field(flat, "reason")));
 	kz_json_set(o, "admission", admission);
-	add_nodes(o, kz_vk_at(r, 2), totals);
+	if (!rc)
+		rc = add_nodes(a, o, kz_vk_at(r, 2), totals, err);
 	kz_json_set(o, "workers", counts(totals));
 	kz_json_set_str(o, "image", kz_vk_str(field(flat, "image")));
 	kz_json_set_str(o, "store", kz_vk_str(field(flat, "store")));
@@ -89,10 +123,14 @@ enum kz_rc kz_auth_status(struct kz_auth *a, struct kz_json **out, struct kz_err
 	return KZ_OK;
 }
 
-static struct kz_json *lease_object(const struct kz_vk_reply *r, const char *node)
+static void add_lease(void *to, const struct kz_vk_reply *r, const char *node)
 {
-	struct kz_json *o = kz_json_object();
+	struct kz_json *o;
 
+	/* Only a lease that is in force or being reset has an id. */
+	if (kz_str_eq(kz_vk_str(kz_vk_at(r, 3)), "-"))
+		return;
+	o = kz_json_object();
 	kz_json_set_int(o, "v", 1);
 	kz_json_set_str(o, "type", "lease");
 	kz_json_set_str(o, "lease", kz_vk_str(kz_vk_at(r, 3)));
@@ -104,34 +142,7 @@ static struct kz_json *lease_object(const struct kz_vk_reply *r, const char *nod
 	kz_json_set_int(o, "fence", kz_vk_int(kz_vk_at(r, 6)));
 	kz_json_set_int(o, "expires_ms", kz_vk_int(kz_vk_at(r, 7)));
 	kz_json_set_int(o, "since_ms", kz_vk_int(kz_vk_at(r, 8)));
-	return o;
-}
-
-/* The leases of one node, page by page. */
-static enum kz_rc add_leases(struct kz_auth *a, const char *node, struct kz_json *list, struct kz_err *err)
-{
-	char after[KZ_WORKER_NAME] = "";
-	const char *const args[] = { node, after, NULL };
-
-	for (;;) {
-		kz_auto_vk_reply struct kz_vk_reply *r = NULL;
-		const struct kz_vk_reply *page;
-		enum kz_rc rc = kz_auth_call_text(a, "list", args, &r, err);
-
-		if (rc)
-			return rc;
-		page = kz_vk_at(r, 2);
-		for (size_t i = 0; i < kz_vk_count(page); i++) {
-			const struct kz_vk_reply *w = kz_vk_at(page, i);
-
-			/* Only a lease that is in force or being reset has an id. */
-			if (kz_vk_str(kz_vk_at(w, 3))[0])
-				kz_json_append(list, lease_object(w, node));
-		}
-		rc = kz_str_copy(after, sizeof(after), kz_vk_str(kz_vk_at(r, 1)), err);
-		if (rc || !after[0])
-			return rc;
-	}
+	kz_json_append(to, o);
 }
 
 enum kz_rc kz_auth_leases(struct kz_auth *a, struct kz_json **out, struct kz_err *err)
@@ -145,7 +156,7 @@ enum kz_rc kz_auth_leases(struct kz_auth *a, struct kz_json **out, struct kz_err
 	if (!list)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	for (size_t i = 0; !rc && i < kz_vk_count(nodes); i++)
-		rc = add_leases(a, kz_vk_str(kz_vk_at(kz_vk_at(nodes, i), 0)), list, err);
+		rc = each_worker(a, kz_vk_str(kz_vk_at(kz_vk_at(nodes, i), 0)), add_lease, list, err);
 	if (!rc)
 		*out = kz_take(list);
 	return rc;
