@@ -32,6 +32,12 @@ $(B)/gen/library.o: $(B)/gen/library.c
 $(call OBJ_OF,core/pool): | $(B)/gen/library.h
 $(B)/lib/core/pool.a: $(B)/gen/library.o
 
+# The parts share one chunk, so only the assembled text can be judged.
+check-lua: $(B)/kz.lua
+	$(Q)luacheck -q --no-color --config .luacheckrc $<
+
+.PHONY: check-lua
+
 # Programs that drive the authority itself: histories with kills, and its benchmark.
 AUTH_ITEMS := core/pool core/conf rule base gen port/vk port/seal port/json
 AUTH_FILES := $(foreach i,$(AUTH_ITEMS),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
