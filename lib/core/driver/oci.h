@@ -62,6 +62,9 @@ struct kz_oci_record {
 
 /* Settings, group and places. err: as kz_conf_load; userns_unavailable when the caller is not root */
 enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err);
+/* As kz_oci_open with settings that are loaded and a state directory of the caller's choice. */
+enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const char *state,
+			    struct kz_err *err);
 /* Answer one request line. out: the reply (new), never NULL when memory lasts; every failure is in it. */
 struct kz_json *kz_oci_answer(struct kz_oci *o, const char *line, size_t n);
 

@@ -14,24 +14,21 @@
 #include "port/json.h"
 #include "rule/reason.h"
 
-enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
+enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const char *state,
+			    struct kz_err *err)
 {
 	char path[KZ_OCI_PATH];
 	struct group *g;
-	enum kz_rc rc;
 
 	memset(o, 0, sizeof *o);
+	o->conf = *conf;
 	if (geteuid() != 0)
 		return kz_refuse(
 			err, KZ_R_USERNS_UNAVAILABLE,
 			"the oci driver needs root: it gives each worker host uids of its own");
-	rc = kz_seal_init(err);
-	if (!rc)
-		rc = kz_conf_load(&o->conf, NULL, err);
-	if (!rc)
-		rc = kz_where_program("kz-worker", o->worker, sizeof o->worker, err);
-	if (rc)
-		return rc;
+	if (kz_seal_init(err) || kz_str_copy(o->conf.state, sizeof o->conf.state, state, err) ||
+	    kz_where_program("kz-worker", o->worker, sizeof o->worker, err))
+		return err ? err->rc : KZ_E_CONFIG;
 	g = o->conf.set.kz_group[0] ? getgrnam(o->conf.set.kz_group) : NULL;
 	o->gid = g ? g->gr_gid : (gid_t)-1;
 	if (kz_oci_path(o, path, err, "run") || kz_dir_make(AT_FDCWD, path, 0750, o->gid, err) ||
@@ -39,6 +36,14 @@ enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
 	    kz_dir_make(AT_FDCWD, path, 0700, (gid_t)-1, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	return KZ_OK;
+}
+
+enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
+{
+	struct kz_conf conf;
+	enum kz_rc rc = kz_conf_load(&conf, NULL, err);
+
+	return rc ? rc : kz_oci_open_with(o, &conf, conf.state, err);
 }
 
 /* An answer with what went wrong, if anything did (new). */
