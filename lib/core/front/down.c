@@ -54,43 +54,53 @@ static void close_admission(const struct kz_conf *c)
 	kz_auth_close_admission(a, c->set.kz_node, kz_reason_code(KZ_R_DEPLOYMENT_CLOSED), NULL);
 }
 
-/* Wait for the controller's end: TERM makes it close admission, drain and delete its workers. */
-static enum kz_rc drain(const struct kz_front *f, const struct kz_conf *c, struct kz_err *err)
+/* Wait for the controller's end; past the deadline it is killed. */
+static enum kz_rc await_controller(const struct kz_front *f, struct kz_deadline until, struct kz_err *err)
 {
-	struct kz_deadline until =
-		kz_deadline_in(KZ_SECONDS(c->set.sandbox_max_wall_seconds + c->set.kz_reset_timeout_seconds + 10));
-	struct kz_service s;
-	size_t left, said = 0;
-	enum kz_rc rc = kz_front_service(f, "kz-controller", &s, err);
+	struct kz_service s = { .is_up = true };
 
-	if (rc)
-		return rc;
+	while (!kz_front_service(f, "kz-controller", &s, NULL) && s.is_up && !kz_deadline_passed(until))
+		kz_time_sleep(KZ_MS(50), until);
+	if (!s.is_up)
+		return KZ_OK;
+	kz_front_say(f, "kz-controller does not end; killing it");
+	return kz_front_control(f, "kz-controller", "-k", err);
+}
+
+/* Nobody is there to drain, so wait here as long as programs may take. */
+static void await_leases(const struct kz_front *f, const struct kz_conf *c, struct kz_deadline until)
+{
+	size_t left, said = 0;
+
 	close_admission(c);
-	while ((left = s.is_up ? leases(c) : 0) > 0 && !kz_deadline_passed(until)) {
+	while ((left = leases(c)) > 0 && !kz_deadline_passed(until)) {
 		if (left != said)
 			kz_front_say(f, "waiting for %zu running programs", left);
 		said = left;
 		kz_time_sleep(KZ_MS(200), until);
-		if ((rc = kz_front_service(f, "kz-controller", &s, err)))
-			return rc;
 	}
-	if ((rc = kz_front_control(f, "kz-controller", "-d", err)))
-		return rc;
-	until = kz_deadline_in(KZ_SECONDS(c->set.kz_delete_timeout_seconds + 10));
-	while (!kz_front_service(f, "kz-controller", &s, NULL) && s.is_up && !kz_deadline_passed(until))
-		kz_time_sleep(KZ_MS(50), until);
-	if (s.is_up) {
-		kz_front_say(f, "kz-controller does not end; killing it");
-		return kz_front_control(f, "kz-controller", "-k", err);
-	}
-	return KZ_OK;
 }
 
-static void kill_controller(const struct kz_front *f)
+/*
+ * TERM makes the controller close admission, wait for leases and delete its
+ * workers, with every transition recorded; INT after it makes it not wait.
+ */
+static enum kz_rc end_controller(const struct kz_front *f, const struct kz_conf *c, bool force, struct kz_err *err)
 {
-	/* -d before -k: it must not be started again */
-	kz_front_control(f, "kz-controller", "-d", NULL);
-	kz_front_control(f, "kz-controller", "-k", NULL);
+	int64_t drain_s = force ? 0 : c->set.sandbox_max_wall_seconds + c->set.kz_reset_timeout_seconds;
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(drain_s + c->set.kz_delete_timeout_seconds + 20));
+	struct kz_service s;
+	enum kz_rc rc = kz_front_service(f, "kz-controller", &s, err);
+
+	if (rc || (rc = kz_front_control(f, "kz-controller", "-d", err)))
+		return rc;
+	if (s.is_up && force && (rc = kz_front_control(f, "kz-controller", "-i", err)))
+		return rc;
+	if (s.is_up)
+		return await_controller(f, until, err);
+	if (!force)
+		await_leases(f, c, until);
+	return KZ_OK;
 }
 
 /* End what still carries the mark, politely first. */
@@ -164,12 +174,8 @@ static enum kz_rc stop(struct kz_front *f, const struct kz_conf *c, bool force, 
 	struct kz_err first = KZ_ERR_INIT, e = KZ_ERR_INIT;
 	size_t count = 0;
 
-	if (kz_front_is_scanning(f)) {
-		if (force)
-			kill_controller(f);
-		else if (drain(f, c, &e))
-			kz_front_say(f, "note: %s", e.text);
-	}
+	if (kz_front_is_scanning(f) && end_controller(f, c, force, &e))
+		kz_front_say(f, "note: %s", e.text);
 	if (kz_front_workers_delete(f, c, &count, &first))
 		kz_front_say(f, "workers are left: %s", first.text);
 	else if (count > 0)

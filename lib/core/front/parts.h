@@ -73,12 +73,15 @@ enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t cou
 			  struct kz_err *err);
 /* Store one, without the others. err: as kz_conf_store */
 enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct kz_err *err);
-/* Changed settings count when the controller starts again; so start it again if it runs. */
-enum kz_rc kz_front_apply(const struct kz_front *f, size_t changed, struct kz_err *err);
+/* Say what was stored, and what of it counts only after a start. */
+void kz_front_told(const struct kz_front *f, const char *const *sets, size_t count, size_t changed);
 
 /* -- status.c -- */
 
 /* Ask the authority. out: new */
 enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
+
+/* What the controller last wrote of itself (run/controller.json): runtime, version, single_use, posture, admission; NULL when it has not. out: new */
+struct kz_json *kz_front_controller(const struct kz_front *f);
 
 #endif

@@ -82,12 +82,28 @@ enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct 
 	return rc ? rc : kz_conf_store(f->state, name, value, err);
 }
 
-enum kz_rc kz_front_apply(const struct kz_front *f, size_t changed, struct kz_err *err)
+/* Read only when the services are started. */
+static bool is_for_start(const char *name)
 {
-	if (changed == 0 || !kz_front_is_scanning(f))
-		return KZ_OK;
-	kz_front_say(f, "%zu settings changed: starting kz-controller again", changed);
-	return kz_front_control(f, "kz-controller", "-r", err);
+	static const char *const names[] = { "KZ_VALKEY_URL", "KZ_GROUP", "KZ_LOG_KEEP_BYTES", "KZ_DEPLOYMENT_ID" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+void kz_front_told(const struct kz_front *f, const char *const *sets, size_t count, size_t changed)
+{
+	char name[64];
+	const char *value;
+
+	if (changed == 0)
+		return;
+	kz_front_say(f, "%zu settings stored", changed);
+	for (size_t i = 0; i < count && kz_front_is_scanning(f); i++)
+		if (!split(sets[i], name, sizeof name, &value, NULL) && is_for_start(name))
+			kz_front_say(f, "note: %s counts after the next: kz down; kz up", name);
 }
 
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err)
@@ -104,5 +120,7 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 		rc = kz_conf_load(&c, f->state, err);
 	if (rc || (rc = kz_front_lock(f, &lock, err)) || (rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
-	return kz_front_apply(f, changed, err);
+	/* kz-controller looks for changed files itself */
+	kz_front_told(f, sets, count, changed);
+	return KZ_OK;
 }

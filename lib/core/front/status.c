@@ -45,8 +45,7 @@ static struct kz_json *services(const struct kz_front *f, const struct kz_conf *
 	return list;
 }
 
-/* What the controller wrote of the driver's probe [ADM-8]; null while it has not. */
-static struct kz_json *posture(const struct kz_front *f)
+struct kz_json *kz_front_controller(const struct kz_front *f)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
 	struct kz_json *j = NULL;
@@ -54,8 +53,35 @@ static struct kz_json *posture(const struct kz_front *f)
 
 	if (kz_front_path(f, "run/controller.json", path, sizeof path, NULL) ||
 	    kz_file_read(AT_FDCWD, path, &b, NULL) || kz_json_parse(kz_buf_str(&b), b.len, &j, NULL))
-		return kz_json_null();
+		return NULL;
 	return j;
+}
+
+/* The driver's own probe, never what the settings hope for [ADM-8]; null while there was none. */
+static struct kz_json *posture(const struct kz_json *controller)
+{
+	static const char *const keys[] = { "runtime", "version", "single_use", "posture" };
+	struct kz_json *o;
+
+	if (!kz_json_str(controller, "runtime", NULL))
+		return kz_json_null();
+	o = kz_json_object();
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct kz_json *v = kz_json_get(controller, keys[i]);
+
+		kz_json_set(o, keys[i], v ? kz_json_ref(v) : kz_json_null());
+	}
+	return o;
+}
+
+/* A closed admission says why in words, from the authority's failure or from the controller. */
+static void explain(struct kz_json *status, const struct kz_json *controller)
+{
+	struct kz_json *admission = kz_json_get(status, "admission");
+	const char *text = kz_json_str(kz_json_get(controller, "admission"), "text", "");
+
+	if (!kz_json_flag(admission, "open", false) && !kz_json_str(admission, "text", NULL) && text[0])
+		kz_json_set_str(admission, "text", text);
 }
 
 /* Not there, or not for this caller? */
@@ -73,7 +99,7 @@ static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 
 enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_err *err)
 {
-	kz_auto_json struct kz_json *answer = NULL;
+	kz_auto_json struct kz_json *answer = NULL, *controller = kz_front_controller(f);
 	struct kz_err why = KZ_ERR_INIT;
 	struct kz_json *o;
 	struct kz_conf c;
@@ -98,7 +124,8 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 	}
 	kz_json_set_str(o, "state_dir", f->state);
 	kz_json_set(o, "services", services(f, &c));
-	kz_json_set(o, "posture", posture(f));
+	kz_json_set(o, "posture", posture(controller));
+	explain(o, controller);
 	*out = o;
 	if (kz_json_flag(kz_json_get(o, "admission"), "open", false))
 		return KZ_OK;

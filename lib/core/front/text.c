@@ -68,7 +68,8 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 	if (is_open)
 		rc = kz_buf_puts(b, "admission  open\n", err);
 	else
-		rc = kz_buf_printf(b, err, "admission  CLOSED: %s\n", kz_json_str(admission, "reason", "unknown"));
+		rc = kz_buf_printf(b, err, "admission  CLOSED: %s%s%s\n", kz_json_str(admission, "reason", "unknown"),
+				   kz_json_str(admission, "text", NULL) ? ": " : "", kz_json_str(admission, "text", ""));
 	if (!rc && kz_json_get(status, "workers") && !(rc = add_workers(status, b, err)))
 		rc = kz_buf_printf(b, err, "queue      %lld waiting of at most %lld\n", (long long)kz_json_num(status, "waiting", 0),
 				   (long long)kz_json_num(status, "queue_max", 0));

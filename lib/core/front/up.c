@@ -72,6 +72,16 @@ static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf 
 	return KZ_OK;
 }
 
+/* The controller knows more of why than the authority's code. */
+static const char *controller_text(const struct kz_front *f, enum kz_reason why, char *out, size_t size)
+{
+	kz_auto_json struct kz_json *c = kz_front_controller(f);
+	const char *text = kz_json_str(kz_json_get(c, "admission"), "text", "");
+
+	snprintf(out, size, "%s", text[0] ? text : kz_reason_text(why));
+	return out;
+}
+
 /* Wait until admission is open. in: watch becomes readable when there is no more use in waiting, -1 for none */
 static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, int watch, struct kz_err *err)
 {
@@ -84,6 +94,7 @@ static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, i
 		kz_auto_json struct kz_json *status = NULL;
 		const struct kz_json *admission;
 		enum kz_reason why;
+		char text[400];
 
 		rc = kz_front_ask(c, kz_deadline_in(KZ_SECONDS(2)), &status, &last);
 		admission = kz_json_get(status, "admission");
@@ -92,7 +103,8 @@ static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, i
 		if (!rc) {
 			if (!kz_reason_find(kz_json_str(admission, "reason", ""), &why))
 				why = KZ_R_NOT_RECONCILED;
-			kz_refuse(&last, why, "admission is closed: %s; see: kz logs kz-controller", kz_reason_text(why));
+			kz_refuse(&last, why, "admission is closed: %s; see: kz logs kz-controller",
+				  controller_text(f, why, text, sizeof text));
 		}
 		if ((rc = check_services(f, c, err)))
 			return rc;
@@ -183,6 +195,7 @@ enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct k
 	if ((rc = kz_front_may(f, "up", err)) || (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
 	    (rc = prepare(f, o, &c, &changed, err)))
 		return rc;
+	kz_front_told(f, o->sets, o->set_count, changed);
 	was_running = kz_front_is_scanning(f);
 	if (was_running && o->foreground)
 		return kz_err_set(err, KZ_E_TEMPFAIL, "kz runs already in %s; stop it first with: kz down", f->state);
@@ -194,8 +207,8 @@ enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct k
 		kz_front_say(f, "starting the services in %s", f->state);
 		if ((rc = kz_front_scan_start(f, &c, &svscan, &pidfd, err)))
 			return rc;
-	} else if ((rc = kz_front_apply(f, changed, err)) || (rc = kz_front_control(f, "kz-controller", "-u", err))) {
-		/* -u: one that had stayed down may find its fault mended */
+	} else if ((rc = kz_front_control(f, "kz-controller", "-u", err))) {
+		/* one that had stayed down may find its fault mended */
 		return rc;
 	}
 	kz_front_say(f, was_running ? "running; waiting for admission" : "waiting for the first workers");
