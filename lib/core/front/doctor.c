@@ -2,16 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/proc.h"
 #include "base/str.h"
-#include "core/driver/driver.h"
+#include "core/driver/doctor.h"
 #include "core/front/parts.h"
 #include "port/json.h"
-
-#define KEEP_FREE_BYTES (256LL << 20)
 
 static void add(struct kz_json *list, const char *check, const char *level, const char *text, const char *fix)
 {
@@ -91,86 +88,24 @@ static void check_valkey(const struct kz_front *f, const struct kz_conf *c, bool
 		add(list, "valkey", "fail", "valkey-cli does not run", "apt-get install --reinstall valkey-tools");
 }
 
-/* The file system of the state directory, or of the nearest folder above that exists. */
-static void check_disk(const struct kz_front *f, struct kz_json *list)
+/* The checks that the driver brings [RT-6]. */
+static void check_machine(const struct kz_conf *c, struct kz_json *list)
 {
-	char path[256], text[400];
-	struct statvfs v;
-	char *slash;
+	static const char *const levels[] = { [KZ_CHECK_OK] = "ok", [KZ_CHECK_WARN] = "warn", [KZ_CHECK_FAIL] = "fail" };
+	static const struct {
+		const char *name;
+		void (*check)(const struct kz_conf *c, struct kz_check *out);
+	} checks[] = {
+		{ "runtime", kz_check_runtime }, { "cgroups", kz_check_cgroups }, { "userns", kz_check_userns },
+		{ "seccomp", kz_check_seccomp }, { "disk", kz_check_disk },
+	};
 
-	kz_str_copy(path, sizeof path, f->state, NULL);
-	while (statvfs(path, &v) != 0) {
-		slash = strrchr(path, '/');
-		if (!slash || slash == path) {
-			kz_str_copy(path, sizeof path, "/", NULL);
-			if (statvfs(path, &v) != 0) {
-				add(list, "disk", "fail", "the file system cannot be asked", "");
-				return;
-			}
-			break;
-		}
-		*slash = 0;
+	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+		struct kz_check r = { .level = KZ_CHECK_FAIL };
+
+		checks[i].check(c, &r);
+		add(list, checks[i].name, levels[r.level], r.text, r.fix);
 	}
-	snprintf(text, sizeof text, "%lld MiB free on %s", (long long)v.f_bavail * (long long)v.f_frsize >> 20, path);
-	if (v.f_flag & ST_RDONLY)
-		add(list, "disk", "fail", "the state directory is on a read-only file system", "kz up --state DIR");
-	else if ((long long)v.f_bavail * (long long)v.f_frsize < KEEP_FREE_BYTES || (v.f_files && v.f_favail < 1000))
-		add(list, "disk", "warn", text, "free some space, or use: kz up --state DIR");
-	else
-		add(list, "disk", "ok", text, "");
-}
-
-/* Which part of the machine a reason of the driver's probe speaks of. */
-static const struct {
-	const char *reason, *check, *fix;
-} causes[] = {
-	{ "cgroup_unavailable", "cgroups", "run as root on a machine with the memory, pids and cpu controllers" },
-	{ "userns_unavailable", "userns", "sysctl user.max_user_namespaces=15000; run kz up as root" },
-	{ "posture_failed", "seccomp", "use a kernel with CONFIG_SECCOMP_FILTER" },
-	{ "runtime_unavailable", "runtime", "apt-get install runc; kz config set KZ_RUNTIME runc" },
-};
-
-/* One probe by running answers four lines: all ok, or one failing and the others not reached. */
-static void check_driver(const struct kz_front *f, const struct kz_conf *c, bool is_set_up, struct kz_json *list)
-{
-	kz_auto_json struct kz_json *request = kz_json_object(), *reply = NULL;
-	struct kz_err err = KZ_ERR_INIT;
-	char program[KZ_FRONT_PATH], text[300];
-	enum kz_answer answer;
-	const char *reason, *failing = "runtime";
-
-	if (!is_set_up) {
-		char path[KZ_FRONT_PATH];
-
-		add(list, "runtime", find("runc", path) || find("crun", path) ? "warn" : "fail",
-		    find("runc", path) || find("crun", path) ? "tried by running once there is a state directory" : "no OCI runtime is there",
-		    find("runc", path) || find("crun", path) ? "kz up" : "apt-get install runc");
-		return;
-	}
-	kz_json_set_int(request, "v", 1);
-	kz_json_set_str(request, "verb", "probe");
-	if (kz_front_find(f, c->set.kz_driver, program, sizeof program, &err) ||
-	    kz_driver_call(program, f->state, request, kz_deadline_in(KZ_SECONDS(30)), &reply, &answer, &err)) {
-		add(list, "runtime", "fail", err.text, "install kz again");
-		return;
-	}
-	if (kz_json_flag(reply, "ok", false)) {
-		snprintf(text, sizeof text, "%s %s runs a worker", kz_json_str(reply, "runtime", "?"), kz_json_str(reply, "version", ""));
-		add(list, "runtime", "ok", text, "");
-		add(list, "cgroups", "ok", "limits and counters of a worker work", "");
-		add(list, "userns", "ok", "a worker has uids of its own", "");
-		add(list, "seccomp", "ok", "the filters of worker and tenant are in force", "");
-		return;
-	}
-	reason = kz_json_str(reply, "reason", "");
-	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-		if (strcmp(reason, causes[i].reason) == 0)
-			failing = causes[i].check;
-	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-		if (strcmp(failing, causes[i].check) == 0)
-			add(list, failing, "fail", kz_json_str(reply, "text", reason), causes[i].fix);
-		else
-			add(list, causes[i].check, "warn", "not reached, because another check failed", "kz doctor");
 }
 
 static void check_caller(struct kz_json *list)
@@ -198,6 +133,7 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 		if (is_set_up)
 			add(list, "settings", "fail", why.text, why.rc == KZ_E_NOPERM ? "sudo kz doctor" : "kz config check");
 		is_set_up = false;
+		kz_str_copy(c.state, sizeof c.state, f->state, NULL);
 		kz_settings_default(&c.set);
 	} else {
 		add(list, "settings", "ok", "every setting makes sense", "");
@@ -205,8 +141,7 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 	check_caller(list);
 	check_s6(list);
 	check_valkey(f, &c, is_set_up, list);
-	check_disk(f, list);
-	check_driver(f, &c, is_set_up, list);
+	check_machine(&c, list);
 	for (size_t i = 0; i < kz_json_count(list); i++)
 		failed += strcmp(kz_json_str(kz_json_at(list, i), "level", ""), "fail") == 0;
 	return failed == 0 ? KZ_OK : kz_err_set(err, KZ_E_NO, "%zu checks failed", failed);
