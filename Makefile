@@ -66,11 +66,6 @@ $(B)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(KZ_CFLAGS) -c -o $@ $<
 
-$(B)/main/%.o: bin/%.c
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(KZ_CFLAGS) -c -o $@ $<
-
 # The list of members is a dependency, so that an archive forgets a source that is gone.
 members = $(shell mkdir -p $(dir $1); echo '$2' | cmp -s - $1 || echo '$2' >$1)$1
 

@@ -121,12 +121,22 @@ enum kz_rc kz_hex_decode(const char *hex, void *out, size_t n, struct kz_err *er
 	return KZ_OK;
 }
 
+/* Bytes of a sequence that begins with lead, 0 when none does. */
+static size_t utf8_length(unsigned char lead)
+{
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xc2 || lead > 0xf4)
+		return 0;
+	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
 /* Length of the well-formed sequence at s[0..n), 0 for none (RFC 3629, section 4). */
 static size_t utf8_sequence(const unsigned char *s, size_t n)
 {
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	size_t len = utf8_length(s[0]);
 
-	if (len == 0 || len > n)
+	if (len > n)
 		return 0;
 	for (size_t i = 1; i < len; i++)
 		if ((s[i] & 0xc0) != 0x80)

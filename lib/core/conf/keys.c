@@ -52,33 +52,50 @@ static enum kz_rc key_check_mode(int fd, enum kz_key which, struct kz_err *err)
 	return KZ_OK;
 }
 
-static enum kz_rc key_load(int dir, enum kz_key which, struct kz_secret *out, struct kz_err *err)
+static enum kz_rc key_open(int dir, enum kz_key which, int *fd, struct kz_err *err)
 {
-	char text[KEY_HEX + 2] = "";
-	kz_auto_close int fd = openat(dir, files[which], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	*fd = openat(dir, files[which], O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (*fd >= 0)
+		return key_check_mode(*fd, which, err);
+	if (errno == EACCES)
+		return kz_refuse(err, KZ_R_NO_PERMISSION, "you may not read %s", files[which]);
+	if (errno == ENOENT)
+		return kz_refuse(err, KZ_R_KEY_MISSING, "%s is missing; make it with: kz up",
+				 files[which]);
+	return kz_err_sys(err, KZ_E_CONFIG, "cannot open %s", files[which]);
+}
+
+/* By hand, not through a buffer: no copy of a secret stays in freed memory. */
+static size_t key_read(int fd, char *text, size_t size)
+{
 	size_t len = 0;
 	ssize_t n;
-	enum kz_rc rc;
 
-	if (fd < 0 && errno == EACCES)
-		return kz_refuse(err, KZ_R_NO_PERMISSION, "you may not read %s", files[which]);
-	if (fd < 0 && errno == ENOENT)
-		return kz_refuse(err, KZ_R_KEY_MISSING, "%s is missing; make it with: kz up", files[which]);
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_CONFIG, "cannot open %s", files[which]);
-	rc = key_check_mode(fd, which, err);
+	do {
+		n = read(fd, text + len, size - len);
+		len += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && len < size) || (n < 0 && errno == EINTR));
+	return len;
+}
+
+static enum kz_rc key_load(int dir, enum kz_key which, struct kz_secret *out, struct kz_err *err)
+{
+	char text[KEY_HEX + 3];
+	kz_auto_close int fd = -1;
+	enum kz_rc rc = key_open(dir, which, &fd, err);
+	size_t len;
+
 	if (rc)
 		return rc;
-	/* By hand, not through a buffer: no copy of a secret stays in freed memory. */
-	while (len < sizeof(text) - 1 && ((n = read(fd, text + len, sizeof(text) - 1 - len)) > 0 || (n < 0 && errno == EINTR)))
-		len += n > 0 ? (size_t)n : 0;
-	if (len > 0 && text[len - 1] == '\n')
+	len = key_read(fd, text, sizeof(text) - 1);
+	if (len == KEY_HEX + 1 && text[KEY_HEX] == '\n')
 		len--;
-	text[len < sizeof(text) ? len : 0] = '\0';
-	rc = len == KEY_HEX ? kz_hex_decode(text, out->bytes, sizeof(out->bytes), NULL) : KZ_E_DATA;
+	text[len] = '\0';
+	rc = kz_hex_decode(text, out->bytes, sizeof(out->bytes), NULL);
 	explicit_bzero(text, sizeof(text));
 	if (rc)
-		return kz_refuse(err, KZ_R_KEY_INVALID, "%s does not hold %d hexadecimal digits", files[which], KEY_HEX);
+		return kz_refuse(err, KZ_R_KEY_INVALID, "%s does not hold %d hexadecimal digits",
+				 files[which], KEY_HEX);
 	out->is_set = true;
 	return KZ_OK;
 }
