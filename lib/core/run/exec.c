@@ -1,5 +1,6 @@
 /* Code starts here: dispatch is audited, then the worker runs it to its record. */
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -70,6 +71,14 @@ static void take_reason(struct kz_job *j)
 		j->facts.failure = KZ_R_CANNOT_EXECUTE;
 }
 
+/* Did this side ask for the end? */
+static bool is_cancelled(const struct kz_job *j)
+{
+	struct pollfd p = { j->cancel_fd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;
+}
+
 /* Only a well-formed record that agrees with what was received counts as one. */
 static void take_record(struct kz_job *j)
 {
@@ -90,6 +99,9 @@ static void take_record(struct kz_job *j)
 		return;
 	f->exit = (int)kz_json_num(r, "exit", -1);
 	f->signal = (int)kz_json_num(r, "signal", -1);
+	/* Ended on our word, the tenant has no status of its own. */
+	if (f->cause == KZ_CAUSE_SIGNAL && f->signal < 0 && is_cancelled(j))
+		f->signal = SIGKILL;
 	if ((f->cause == KZ_CAUSE_EXIT && (f->exit < 0 || f->exit > 255)) ||
 	    (f->cause == KZ_CAUSE_SIGNAL && (f->signal < 1 || f->signal > 64)))
 		return;

@@ -1,0 +1,160 @@
+# kz-lease on a real stack.
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_LEASE_TTL_SECONDS=12 SANDBOX_LEASE_HEARTBEAT_SECONDS=2
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	SCHEMA=$BATS_TEST_DIRNAME/../schema.py
+	unset KZ_LEASE KZ_LEASE_TOKEN KZ_FENCE
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+none_leased() {
+	[ "$(kz-lease list -j | wc -l)" -eq 0 ]
+}
+
+@test "LEASE-7 acquire, show, list, renew, release" {
+	kz-lease acquire -A a -C c -j >lease
+	"$SCHEMA" --last lease <lease
+	[ "$(jq -c keys_unsorted lease)" = '["v","type","lease","worker","token","fence","expires_ms"]' ]
+	local id token before
+	id=$(jq -r .lease lease)
+	token=$(jq -r .token lease)
+	before=$(jq -r .expires_ms lease)
+	kz-lease show -j "$id" | "$SCHEMA" --last lease
+	run kz-lease show -j "$id"
+	[[ $output != *"$token"* ]]
+	kz-lease list -j | "$SCHEMA" --last lease
+	[[ $(kz-lease list) != *"$token"* ]]
+	sleep 0.2
+	KZ_LEASE_TOKEN=$token kz-lease renew -j "$id" >renewed
+	"$SCHEMA" --last lease <renewed
+	[ "$(jq -r .expires_ms renewed)" -gt "$before" ]
+	kz-lease release --token-fd 7 -j "$id" 7<<<"$token" >released
+	"$SCHEMA" --last released <released
+	[ "$(jq -r .clean released)" = true ]
+	none_leased
+	run kz-lease show "$id"
+	[ "$status" -eq 75 ]
+}
+
+@test "LEASE-10 a token that is not the current one changes nothing" {
+	kz-lease acquire -A a -C c -j >lease
+	local id wrong=0123456789abcdef0123456789abcdef
+	id=$(jq -r .lease lease)
+	KZ_LEASE_TOKEN=$wrong run kz-lease renew "$id"
+	[ "$status" -eq 75 ]
+	KZ_LEASE_TOKEN=$wrong run kz-lease release "$id"
+	[ "$status" -eq 75 ]
+	kz-lease show "$id"
+	export KZ_LEASE_TOKEN
+	KZ_LEASE_TOKEN=$(jq -r .token lease)
+	kz-lease release "$id"
+	# A repeated release cannot touch a later lease of the same worker.
+	kz-lease acquire -A b -C c -j >later
+	run kz-lease release "$id"
+	[ "$status" -eq 75 ]
+	kz-lease show "$(jq -r .lease later)"
+	KZ_LEASE_TOKEN=$(jq -r .token later) kz-lease release "$(jq -r .lease later)"
+}
+
+@test "LEASE-12 an expired lease is not revived" {
+	kz config set SANDBOX_LEASE_TTL_SECONDS 3
+	kz-lease acquire -A a -C c -j >lease
+	kz config set SANDBOX_LEASE_TTL_SECONDS 12
+	kz_wait 10 none_leased
+	KZ_LEASE_TOKEN=$(jq -r .token lease) run kz-lease renew "$(jq -r .lease lease)"
+	[ "$status" -eq 75 ]
+	[[ $output == *lease_lost* ]]
+}
+
+@test "LEASE-3 the message names the limit and whose it is" {
+	local one two
+	one=$(kz-lease acquire -A x -C 1 -j)
+	two=$(kz-lease acquire -A x -C 2 -j)
+	run kz-lease acquire -A x -C 3 -t 0
+	[ "$status" -eq 75 ]
+	[[ $output == *"2 of 2 leases"*"(SANDBOX_MAX_CONCURRENT_PER_MEMBER)"* ]]
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$one") kz-lease release "$(jq -r .lease <<<"$one")"
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$two") kz-lease release "$(jq -r .lease <<<"$two")"
+}
+
+@test "LEASE-7 with: runs under it share the lease and its workspace, and do not release it" {
+	cat >script <<-'END'
+		set -e
+		kz-run -c 'open("kept", "w").write("x")'
+		kz-run -A a -C c -c 'import os; print(os.listdir("."))'
+		kz-lease show "$KZ_LEASE" >/dev/null
+		[ "$(kz-lease list -j | wc -l)" -eq 1 ]
+		rc=0; kz-run -j -A a -C other -c 1 >other || rc=$?
+		[ "$rc" -eq 77 ]
+		[ "$(tail -n 1 other | jq -r .reason)" = lease_mismatch ]
+		rc=0; kz-run -j -A b -C c -c 1 >other || rc=$?
+		[ "$rc" -eq 77 ]
+		rc=0; KZ_FENCE=1 kz-run -j -c 1 >other || rc=$?
+		[ "$rc" -eq 77 ]
+		[ -n "$KZ_FENCE" ]
+		exit 7
+	END
+	run kz-lease with -A a -C c -- bash script
+	echo "$output"
+	[ "$status" -eq 7 ]
+	[ "$output" = "['kept']" ]
+	none_leased
+}
+
+@test "LEASE-11 with: the lease is renewed while the program lives" {
+	run kz-lease with -A a -C c -- bash -c 'sleep 14; kz-lease show "$KZ_LEASE" >/dev/null && kz-run -c "print(1)"'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = 1 ]
+	none_leased
+}
+
+@test "LEASE-7 with: statuses, signals, and what cannot start" {
+	run kz-lease with -A a -C c -- bash -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	run kz-lease with -A a -C c -- /no/such/program
+	[ "$status" -eq 125 ]
+	[[ $output == *"cannot_execute"* ]]
+	kz-lease with -A a -C c -- bash -c 'trap "exit 42" TERM; touch ready; while :; do sleep 0.1; done' &
+	local pid=$! rc=0
+	kz_wait 20 test -e ready
+	kill -TERM $pid
+	wait $pid || rc=$?
+	[ "$rc" -eq 42 ]
+	none_leased
+}
+
+@test "LEASE-20 with: a lost lease ends the program, and its children, before anybody can have it" {
+	kz-lease with -A a -C c -- bash -c 'setsid sleep 300 & echo $! >child; wait' 2>err &
+	local pid=$! rc=0 id token
+	kz_wait 20 test -s child
+	id=$(kz-lease list -j | jq -r .lease)
+	token=$(tr '\0' '\n' <"/proc/$(cat child)/environ" | sed -n 's/^KZ_LEASE_TOKEN=//p')
+	KZ_LEASE_TOKEN=$token kz-lease release "$id"
+	wait $pid || rc=$?
+	[ "$rc" -eq 125 ]
+	grep -q lease_lost err
+	run ! kill -0 "$(cat child)"
+}
+
+@test "LEASE-17 tokens are in no argument list" {
+	kz-lease with -A a -C c -- bash -c 'for p in /proc/[0-9]*; do tr "\0" " " <$p/cmdline 2>/dev/null; echo; done >lines; grep -c "$KZ_LEASE_TOKEN" lines >count || true'
+	[ "$(cat count)" -eq 0 ]
+}
+
+@test "LEASE-22 acquire whose token nobody can read gives the worker back" {
+	local rc=0
+	kz-lease acquire -A a -C c -j >/dev/full || rc=$?
+	[ "$rc" -eq 74 ]
+	none_leased
+}

@@ -1,0 +1,67 @@
+# Many runs at once: all succeed, nobody shares a worker, and the pool comes back to its size.
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_MAX_ALLOCATED=8 SANDBOX_BURST_IDLE_TTL_SECONDS=2 \
+		SANDBOX_ACQUIRE_WAIT_SECONDS=600 SANDBOX_MAX_CONCURRENT_CREATES=3
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# many COUNT ACTORS: that many runs at once; each prints its own number and leaves a mark that nobody else may find.
+many() {
+	local i pids=() rc=0
+	for ((i = 0; i < $1; i++)); do
+		kz-run -A "actor$((i % $2))" -l shell -c 'ls -A; touch "mark$1"; echo "$1"' "$i" >"out.$i" 2>"err.$i" &
+		pids+=($!)
+	done
+	for i in "${!pids[@]}"; do
+		wait "${pids[$i]}" || {
+			rc=1
+			echo "run $i failed: $(cat "err.$i")"
+		}
+		[ "$(cat "out.$i")" = "$i" ] || {
+			rc=1
+			echo "run $i printed: $(head -c 200 "out.$i")"
+		}
+	done
+	return $rc
+}
+
+# From the audit store: intervals of leases of one worker never overlap.
+no_overlap() {
+	kz-audit list -j | jq -rs '
+		[.[] | select(.machine == "lease" and (.event == "grant" or .to_state == "released" or .to_state == "expired" or .to_state == "lost"))]
+		| group_by(.worker)[]
+		| reduce .[] as $t ({held: null, bad: []};
+			if $t.event == "grant" then (if .held then .bad += [$t] else . end) | .held = $t.lease
+			elif .held == $t.lease then .held = null else . end)
+		| .bad[] | tojson' >overlaps
+	[ ! -s overlaps ]
+}
+
+pool_is_back() {
+	[ "$(kz status -j | jq -r '.workers.warm // .warm')" -eq 2 ] && [ "$(kz-lease list -j | wc -l)" -eq 0 ]
+}
+
+@test "INV-1 200 runs of 10 actors, ceiling 8" {
+	many 200 10
+	no_overlap
+	[ "$(kz-audit list -j | jq -r 'select(.machine == "lease" and .event == "grant").lease' | wc -l)" -ge 200 ]
+	kz-audit verify
+	kz_wait 60 pool_is_back
+}
+
+@test "INV-4 200 runs of one actor" {
+	many 200 1
+	no_overlap
+	kz_wait 60 pool_is_back
+}

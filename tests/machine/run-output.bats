@@ -1,0 +1,189 @@
+# Output of every size and kind comes through whole, or the record says what did not; broken ends are never success.
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_MAX_OUTPUT_BYTES=67108864
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+leased() {
+	kz-lease list -j | wc -l
+}
+
+none_leased() {
+	[ "$(leased)" -eq 0 ]
+}
+
+@test "EXEC-5 sizes around every buffer" {
+	local n
+	for n in 0 1 4095 4096 4097 32767 32768 32769 65535 65536 65537 1048576; do
+		kz-run -l shell -c "head -c $n /dev/zero | tr '\\0' x; head -c $n /dev/zero | tr '\\0' y >&2" --record 7 >out 2>err 7>rec ||
+			kz-run --record 7 -l shell -c "head -c $n /dev/zero | tr '\\0' x; head -c $n /dev/zero | tr '\\0' y >&2" >out 2>err 7>rec
+		[ "$(stat -c %s out)" -eq "$n" ]
+		[ "$(stat -c %s err)" -eq "$n" ]
+		[ "$(sha256sum <out | cut -d' ' -f1)" = "$(jq -r .stdout.sha256 rec)" ]
+		[ "$(sha256sum <err | cut -d' ' -f1)" = "$(jq -r .stderr.sha256 rec)" ]
+		[ "$(jq -r .stdout.kept_bytes rec)" -eq "$n" ]
+	done
+}
+
+@test "EXEC-5 binary output, zero bytes, broken UTF-8" {
+	kz-run -c 'import sys; sys.stdout.buffer.write(bytes(range(256)) * 999)' >out
+	python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)) * 999)' >want
+	cmp out want
+}
+
+@test "EXEC-5 two million lines have the digest of what was written, also for a slow reader" {
+	kz-run --record 7 -l shell -c 'seq 1 2000000' 7>rec >out
+	seq 1 2000000 | cmp - out
+	[ "$(sha256sum <out | cut -d' ' -f1)" = "$(jq -r .stdout.sha256 rec)" ]
+	kz-run -l shell -c 'seq 1 2000000' | (
+		sleep 1
+		while head -c 1000000 | grep -c . >/dev/null; do sleep 0.05; done
+		cat >/dev/null
+	)
+	[ "${PIPESTATUS[0]}" -eq 0 ]
+}
+
+@test "EXEC-5 a slow reader never holds a worker" {
+	mkfifo pipe
+	kz-run -l shell -c 'head -c 1000000 /dev/zero' >pipe &
+	local pid=$!
+	exec 6<pipe
+	kz_wait 20 none_leased
+	# it still has output to give
+	kill -0 $pid
+	[ "$(wc -c <&6)" -eq 1000000 ]
+	exec 6<&-
+	wait $pid
+}
+
+@test "BOUND-12 the output bound is inclusive" {
+	kz config set SANDBOX_MAX_OUTPUT_BYTES 1000
+	kz_run -l shell -c 'head -c 400 /dev/zero | tr "\0" x'
+	[ "$status" -eq 0 ]
+	kz_record_is stdout.dropped_bytes 0
+	kz_run -l shell -c 'head -c 5000 /dev/zero | tr "\0" x; echo error >&2'
+	kz config set SANDBOX_MAX_OUTPUT_BYTES 67108864
+	[ "$status" -eq 125 ]
+	kz_record_is outcome completed
+	kz_record_is 'limits_hit[0]' output
+	kz_record_is stdout.seen_bytes 5000
+	# a flood on stdout does not hide the error
+	[ "$(kz_record stderr.kept_bytes)" -eq 6 ]
+	[ $(($(kz_record stdout.kept_bytes) + $(kz_record stderr.kept_bytes))) -le 1000 ]
+	[[ $error == "error
+kz-run: output_truncated: "* ]]
+}
+
+@test "EXEC-5 nobody reads stdout any more: the run ends, the worker goes back, 141" {
+	set +o pipefail
+	kz-run -l shell -c 'while :; do echo y; done' | head -n 1
+	[ "${PIPESTATUS[0]}" -eq 141 ]
+	kz_wait 10 none_leased
+	# also while the program is silent
+	local start=$SECONDS
+	kz-run -l shell -c 'sleep 20' | true
+	[ "${PIPESTATUS[0]}" -eq 141 ]
+	[ $((SECONDS - start)) -lt 10 ]
+	kz_wait 10 none_leased
+}
+
+@test "EXEC-16 stdout on a full device is a failure" {
+	local rc=0
+	kz-run -c 'print(1)' >/dev/full 2>err || rc=$?
+	[ "$rc" -eq 125 ]
+	grep -q '^kz-run: stdout_failed: ' err
+	rc=0
+	kz-run -j -c 'print(1)' >/dev/full || rc=$?
+	[ "$rc" -eq 74 ]
+}
+
+@test "EXEC-5 interrupted: 130, 143; the record says so and the worker goes back" {
+	local sig want pid rc
+	for sig in INT:130 TERM:143; do
+		want=${sig#*:}
+		sig=${sig%:*}
+		(
+			trap - INT
+			exec kz-run --record 7 -c 'import time; print(1, flush=True); time.sleep(25)' >out 7>rec
+		) &
+		pid=$!
+		kz_wait 20 test -s out
+		kill -"$sig" $pid
+		rc=0
+		wait $pid || rc=$?
+		[ "$rc" -eq "$want" ]
+		[ "$(jq -r .reason rec)" = interrupted ]
+		[ "$(jq -r .outcome rec)" = failed ]
+		none_leased
+		rm out
+	done
+}
+
+@test "LEASE-6 a waiter that is interrupted leaves at once" {
+	kz-run -A a -C c -c 'import time; time.sleep(5)' &
+	local first=$! pid rc=0
+	sleep 0.7
+	kz-run -A a -C c -c 1 2>err &
+	pid=$!
+	sleep 0.5
+	kill -TERM $pid
+	wait $pid || rc=$?
+	[ "$rc" -eq 143 ]
+	wait $first
+}
+
+# The process 1 of the worker that is leased now.
+leased_worker_pid() {
+	local name
+	name=$(kz-lease list -j | jq -r .worker | head -n 1)
+	jq -r '.pid // empty' "$KZ_STATE/workers/$name/worker.json"
+}
+
+@test "EXEC-5 a worker that dies with the output half sent gives outcome_unknown, and never success" {
+	local rc=0 pid
+	kz-run --record 7 -l shell -c 'seq 1 2000000; sleep 20; exit 0' >out 2>err 7>rec &
+	pid=$!
+	kz_wait 20 test -s out
+	kill -KILL "$(leased_worker_pid)"
+	wait $pid || rc=$?
+	[ "$rc" -eq 125 ]
+	[ "$(jq -r .outcome rec)" = outcome_unknown ]
+	[ "$(jq -r .cause rec)" = transport_lost ]
+	grep -q '^kz-run: outcome_unknown: ' err
+	rc=0
+	kz-run -j -c 'import time; print(1, flush=True); time.sleep(20)' >out &
+	pid=$!
+	kz_wait 20 grep -q '"output"' out
+	kill -KILL "$(leased_worker_pid)"
+	wait $pid || rc=$?
+	[ "$rc" -eq 74 ]
+	[ "$(tail -n 1 out | jq -r .outcome)" = outcome_unknown ]
+	# and the pool heals
+	kz_run -c 'print(1)'
+	[ "$status" -eq 0 ]
+}
+
+@test "FENCE-1 kill -9 of a kz-run: the same member runs again within 5 s" {
+	local pid
+	kz-run -A a -C c -c 'import time; print(1, flush=True); time.sleep(25)' >out &
+	pid=$!
+	kz_wait 20 test -s out
+	kill -KILL $pid
+	wait $pid || true
+	local start
+	start=$(date +%s%N)
+	kz_run -A a -C c -c 'print(2)'
+	[ "$status" -eq 0 ]
+	[ $((($(date +%s%N) - start) / 1000000)) -lt 5000 ]
+}

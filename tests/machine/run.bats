@@ -1,0 +1,256 @@
+# kz-run on a real stack: what goes in, what comes out, and what the record says of it.
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=1
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	SCHEMA=$BATS_TEST_DIRNAME/../schema.py
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "EXEC-5 each language prints, and its record fits the schema" {
+	kz_run -c 'print(6 * 7)'
+	[ "$status" -eq 0 ]
+	[ "$output" = 42 ]
+	[ -z "$error" ]
+	kz_record | "$SCHEMA" --last record
+	kz_record_is outcome completed
+	kz_record_is cause exit
+	kz_record_is exit 0
+	kz_record_is reason null
+	kz_record_is not_run null
+	kz_record_is stdout.seen_bytes 3
+	kz_record_is stdout.sha256 "$(printf '42\n' | sha256sum | cut -d' ' -f1)"
+	kz_run -l shell -c 'echo $((6 * 7))'
+	[ "$output" = 42 ]
+	kz_run -l node -c 'console.log(6 * 7)'
+	[ "$output" = 42 ]
+}
+
+@test "EXEC-5 the record's fields stand in their order" {
+	kz_run -c 1
+	[ "$(kz_record | jq -c keys_unsorted)" = '["v","type","run","outcome","cause","exit","signal","reason","wall_ms","cpu_ms","peak_bytes","limits_hit","stdout","stderr","killed_count","snapshot","egress","outputs","not_run"]' ]
+}
+
+@test "EXEC-3 a file, standard input and an option give the program" {
+	echo 'import sys; print(sys.argv[1:], repr(sys.stdin.read()))' >prog.py
+	kz_run prog.py a -x '' <<<hello
+	[ "$output" = "['a', '-x', ''] 'hello\\n'" ]
+	kz_run - a <prog.py
+	[ "$output" = "['a'] ''" ]
+	kz_run -c "$(cat prog.py)" a <<<hello
+	[ "$output" = "['a'] 'hello\\n'" ]
+	printf '#!/bin/sh\necho "$0 $1"\n' >prog
+	kz_run prog b
+	[ "$output" = "/work/code/prog b" ]
+	echo 'console.log(process.argv.slice(2))' >prog.mjs
+	kz_run prog.mjs c
+	[ "$output" = "[ 'c' ]" ]
+}
+
+@test "EXEC-2 the workspace starts empty, is the working directory and the home, and /work is not writable" {
+	echo 'import os; print(os.getcwd(), os.listdir("."), os.environ["HOME"]); os.makedirs("a/b"); open("a/b/c", "w")' >prog.py
+	kz_run prog.py
+	[ "$output" = "/work/space [] /work/space" ]
+	kz_run -l shell -c 'touch /work/x 2>/dev/null || echo no; touch /work/code/x 2>/dev/null || echo no; rm -f /work/code/* ; ls -A'
+	[ "$output" = "$(printf 'no\nno')" ]
+}
+
+@test "EXEC-13 the environment is built from empty; -e is the only way in" {
+	SECRET=canary kz_run -l shell -c 'env | cut -d= -f1 | sort | tr "\n" " "'
+	[[ $output != *SECRET* ]]
+	[ "$output" = "HOME LANG PATH PWD " ]
+	SECRET=canary kz_run -l shell -e SECRET -e A=b=c -e A=d -e E= -c 'echo "$SECRET $A ${E-unset}."'
+	[ "$output" = "canary d ." ]
+}
+
+@test "EXEC-14 nothing is open but 0, 1 and 2" {
+	kz_run -l shell -c 'ls /proc/$$/fd | tr "\n" " "' 7</dev/null
+	[ "$output" = "0 1 2 " ]
+}
+
+@test "EXEC-5 the program's own status is kept, whatever it is" {
+	local n
+	for n in 1 2 64 124 125 126 127 128 143 255; do
+		kz_run -l shell -c "exit $n"
+		[ "$status" -eq "$n" ]
+		kz_record_is outcome failed
+		kz_record_is cause exit
+		kz_record_is exit "$n"
+		kz_record_is reason null
+		[ -z "$error" ]
+	done
+}
+
+@test "EXEC-5 death by a signal is 128 and its number" {
+	local n
+	for n in 1 6 9 11 15; do
+		kz_run -l shell -c "kill -$n \$\$"
+		[ "$status" -eq $((128 + n)) ]
+		kz_record_is cause signal
+		kz_record_is signal "$n"
+		kz_record_is exit null
+	done
+}
+
+@test "EXEC-5 with -j: events, the record last, and statuses 0 and 1" {
+	run --separate-stderr kz-run -j -c 'import sys; print("out"); sys.stderr.write("err")'
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	"$SCHEMA" --last record --expect output <<<"$output"
+	[ "$(jq -rj 'select(.stream == "stdout").text' <<<"$output")" = out ]
+	[ "$(jq -rj 'select(.stream == "stderr").text' <<<"$output")" = err ]
+	run kz-run -j -c 'exit(3)'
+	[ "$status" -eq 1 ]
+	run kz-run -j -t 300 -c 'import time; time.sleep(20)'
+	[ "$status" -eq 1 ]
+}
+
+@test "EXEC-5 with -j characters are never split, and bytes come through" {
+	run kz-run -j -c 'import sys
+for b in "a\u20ac\U0001f600".encode(): sys.stdout.buffer.write(bytes([b])); sys.stdout.flush()'
+	"$SCHEMA" --last record <<<"$output"
+	[ "$(jq -rj 'select(.type == "output").text' <<<"$output")" = "a€😀" ]
+	kz-run -j -c 'import sys; sys.stdout.buffer.write(bytes(range(256)) * 4)' >lines
+	jq -r 'select(.type == "output") | .base64 // (.text | @base64)' lines | while read -r piece; do base64 -d <<<"$piece"; done >bytes
+	[ "$(sha256sum <bytes | cut -d' ' -f1)" = "$(jq -r 'select(.type == "record").stdout.sha256' lines)" ]
+}
+
+@test "OUT-3 inputs arrive, declared outputs come back whole with size, digest and type" {
+	printf 'a,b\n1,2\n' >in.csv
+	mkdir out
+	kz_run -i in.csv -i deep/er.csv=in.csv -o result.json -o sub/copy.csv -d out -c '
+import json, os, shutil
+os.makedirs("sub"); shutil.copy("deep/er.csv", "sub/copy.csv")
+json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
+	[ "$status" -eq 0 ]
+	[ "$(cat out/result.json)" = '["deep", "in.csv", "sub"]' ]
+	cmp in.csv out/sub/copy.csv
+	[ "$(stat -c %a out/result.json out/sub/copy.csv | sort -u)" = 644 ]
+	kz_record_is 'outputs[0].name' result.json
+	kz_record_is 'outputs[0].media_type' application/json
+	kz_record_is 'outputs[1].bytes' 8
+	kz_record_is 'outputs[1].sha256' "$(sha256sum <in.csv | cut -d' ' -f1)"
+	[ "$(find out -type f | wc -l)" -eq 2 ]
+}
+
+@test "OUT-3 links, devices and directories are not retained, and cost only themselves" {
+	mkdir out
+	kz_run -o link -o dir -o fifo -o good -d out -l shell -c 'ln -s /etc/passwd link; mkdir dir; mkfifo fifo; echo ok >good'
+	[ "$status" -eq 125 ]
+	[[ $(tail -n 1 <<<"$error") == "kz-run: output_not_regular: output link: "* ]]
+	kz_record_is outcome failed
+	kz_record_is exit 0
+	kz_record_is reason output_not_regular
+	kz_record_is 'outputs|length' 1
+	[ "$(ls -A out)" = good ]
+	kz_run -o d/passwd -d out -l shell -c 'ln -s /etc d'
+	[ "$status" -eq 125 ]
+	[ "$(ls -A out)" = good ]
+	run kz-run -j -o missing -d out -c 1
+	[ "$status" -eq 65 ]
+}
+
+@test "OUT-16 a declared output that is missing leaves nothing, and fails only a program that said it did well" {
+	mkdir out
+	kz_run -o a -d out -c 1
+	[ "$status" -eq 125 ]
+	kz_record_is reason output_missing
+	kz_record_is 'outputs|length' 0
+	[ -z "$(ls -A out)" ]
+	kz_run -o a -o b -d out -c 'open("b", "w").write("x"); exit(3)'
+	[ "$status" -eq 3 ]
+	kz_record_is reason null
+	[ "$(ls -A out)" = b ]
+}
+
+@test "OUT-3 an output replaces a link of its name and never writes through it" {
+	mkdir out
+	echo precious >victim
+	ln -s ../victim out/a
+	kz_run -o a -d out -c 'open("a", "w").write("x")'
+	[ "$status" -eq 0 ]
+	[ "$(cat victim)" = precious ]
+	[ ! -L out/a ]
+	mkdir elsewhere
+	ln -s ../elsewhere out/sub
+	kz_run -o sub/a -d out -l shell -c 'mkdir sub; echo x >sub/a'
+	[ "$status" -eq 125 ]
+	kz_record_is reason output_uncreatable
+	[ -z "$(ls -A elsewhere)" ]
+}
+
+@test "BOUND-1 the wall bound ends the whole tree; -t only lowers it" {
+	kz_run -t 500 -l shell -c 'sleep 60 & sleep 60'
+	[ "$status" -eq 124 ]
+	kz_record_is outcome bounded
+	kz_record_is cause wall
+	kz_record_is reason wall_exceeded
+	[ "$(kz_record wall_ms)" -ge 500 ]
+	kz_run -t 9223372036854775807 -c 'print(1)'
+	[ "$status" -eq 0 ]
+}
+
+@test "EXEC-16 what cannot start is 126 or 127, and not_run" {
+	kz_run -e PATH=/nowhere -l shell -c 'true'
+	[ "$status" -eq 0 ]
+	kz_run -i big=/dev/zero -c 1
+	[ "$status" -eq 125 ]
+	kz_record_is outcome not_run
+	kz_record_is reason input_over_bound
+}
+
+@test "EXEC-5 standard input streams with its end, and a closed one is empty" {
+	head -c 3000000 /dev/urandom >data
+	kz_run -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())' <data
+	[ "$output" = "$(sha256sum <data | cut -d' ' -f1)" ]
+	# A program that does not read holds nobody.
+	kz_run -c 'print(1)' < <(yes)
+	[ "$status" -eq 0 ]
+	kz_run -l shell -c 'cat' <&-
+	[ "$status" -eq 0 ]
+	# Lines come while the program runs: a conversation over two pipes.
+	coproc kz-run -c 'for line in iter(input, "end"): print(line * 2, flush=True)' 2>/dev/null
+	echo ab >&"${COPROC[1]}"
+	local answer
+	read -r -t 20 answer <&"${COPROC[0]}"
+	[ "$answer" = abab ]
+	echo end >&"${COPROC[1]}"
+	wait "$COPROC_PID"
+}
+
+@test "LEASE-7 conversations: the same one waits its turn, others do not" {
+	kz-run -A a -C c -c 'import time; time.sleep(1.5)' &
+	local pid=$!
+	sleep 0.5
+	kz_run -A a -C c -c 'print(1)'
+	[ "$status" -eq 0 ]
+	wait $pid
+	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS 1
+	kz-run -A a -C c -c 'import time; time.sleep(6)' &
+	pid=$!
+	sleep 0.5
+	kz_run -A a -C c -c 'print(1)'
+	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS 30
+	[ "$status" -eq 125 ]
+	kz_record_is outcome refused
+	kz_record_is reason workspace_busy
+	[[ $error == "kz-run: workspace_busy: "* ]]
+	wait $pid
+}
+
+@test "AUD-1 each run stands in the audit store with its digests, and the chain verifies" {
+	kz_run -A canary-actor -C canary-conversation -c 'print("canary-output")'
+	kz-audit show "$(kz_record run)" -j >rows || kz-audit show -j "$(kz_record run)" >rows
+	grep -q "$(printf %s 'print("canary-output")' | sha256sum | cut -d' ' -f1)" rows
+	run ! grep -q canary rows
+	run -0 kz-audit verify
+}
