@@ -165,25 +165,41 @@ static bool take_head(struct kz_client *c)
 	return true;
 }
 
+static bool parse_body(const struct kz_client *c, const char *p, size_t n, struct kz_json **o,
+		       struct kz_slice *tail)
+{
+	const unsigned char *u = (const unsigned char *)p;
+	size_t head = n;
+
+	if (!p)
+		return false;
+	if (c->route->has_tail) {
+		if (n < 4)
+			return false;
+		head = (size_t)u[0] << 24 | (size_t)u[1] << 16 | (size_t)u[2] << 8 | u[3];
+		p += 4;
+		if (head > n - 4)
+			return false;
+		*tail = (struct kz_slice){ p + head, n - 4 - head };
+	}
+	return kz_json_parse(p, head, o, NULL) == KZ_OK && kz_json_is_object(*o);
+}
+
 static bool take_body(struct kz_client *c)
 {
 	size_t n = (size_t)c->body_left;
 	kz_auto_json struct kz_json *o = NULL;
-	struct kz_err err = KZ_ERR_INIT;
+	struct kz_slice tail = { "", 0 };
 
 	if (kz_conn_ready(c->conn) < n)
 		return false;
-	if (n) {
-		const char *p = kz_conn_peek(c->conn, n);
-		bool ok = p && kz_json_parse(p, n, &o, &err) == KZ_OK && kz_json_is_object(o);
-
-		kz_conn_drop(c->conn, n);
-		if (!ok) {
-			reject(c, 400, KZ_R_MALFORMED_INPUT, "the body is not a JSON object");
-			return false;
-		}
+	if (n && !parse_body(c, kz_conn_peek(c->conn, n), n, &o, &tail)) {
+		reject(c, 400, KZ_R_MALFORMED_INPUT, "the body is not a JSON object");
+		return false;
 	}
-	c->route->fn(c, o);
+	/* the body is used before the answer is written, and dropped whatever it was */
+	c->route->fn(c, o, tail);
+	kz_conn_drop(c->conn, n);
 	return true;
 }
 

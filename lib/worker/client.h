@@ -41,8 +41,9 @@ struct kz_client;
 struct kz_route {
 	const char *method, *path;
 	/* o is NULL for a request without a body */
-	void (*fn)(struct kz_client *c, const struct kz_json *o);
+	void (*fn)(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
 	bool is_stream; /* put: the body goes to the file as it comes */
+	bool has_tail;  /* exec: four bytes of length, the JSON head, then raw bytes */
 };
 
 struct kz_client {
@@ -75,7 +76,7 @@ bool kz_client_frames(struct kz_client *c);
 /* files.c: a put's bytes, and more of a get; false as above */
 bool kz_client_put(struct kz_client *c);
 void kz_client_get_more(struct kz_client *c);
-void kz_client_get(struct kz_client *c, const struct kz_json *o);
+void kz_client_get(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
 /* routes.c */
 const struct kz_route *kz_route_find(const struct kz_httphead *h);
 

@@ -212,11 +212,12 @@ static enum kz_rc open_get(struct kz_client *c, const struct kz_json *o, struct 
 	return KZ_OK;
 }
 
-void kz_client_get(struct kz_client *c, const struct kz_json *o)
+void kz_client_get(struct kz_client *c, const struct kz_json *o, struct kz_slice tail)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(1024);
 
+	(void)tail;
 	if (open_get(c, o, &err) != KZ_OK ||
 	    kz_buf_printf(&head, &err,
 			  "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n\r\n",

@@ -22,12 +22,13 @@ static void answer_clock(struct kz_client *c)
 	kz_client_answer(c, 200, o);
 }
 
-static void health(struct kz_client *c, const struct kz_json *in)
+static void health(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
 {
 	const struct kz_worker *w = c->w;
 	struct kz_json *o = kz_json_object(), *b = kz_json_null();
 
 	(void)in;
+	(void)tail;
 	if (w->hold.lease[0]) {
 		b = kz_json_object();
 		kz_json_set_str(b, "lease", w->hold.lease);
@@ -45,12 +46,13 @@ static void health(struct kz_client *c, const struct kz_json *in)
 	kz_client_answer(c, 200, o);
 }
 
-static void bind_lease(struct kz_client *c, const struct kz_json *in)
+static void bind_lease(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
 {
 	struct kz_worker *w = c->w;
 	struct kz_err err = KZ_ERR_INIT;
 	bool is_again = false;
 
+	(void)tail;
 	if (kz_hold_bind(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "fence", 0),
 			 KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &is_again, &err) != KZ_OK ||
 	    (!is_again && kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK)) {
@@ -62,11 +64,12 @@ static void bind_lease(struct kz_client *c, const struct kz_json *in)
 	answer_clock(c);
 }
 
-static void extend(struct kz_client *c, const struct kz_json *in)
+static void extend(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
 {
 	struct kz_worker *w = c->w;
 	struct kz_err err = KZ_ERR_INIT;
 
+	(void)tail;
 	if (kz_hold_extend(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "clock_ms", -1),
 			   KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &err) != KZ_OK ||
 	    kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK) {
@@ -76,33 +79,24 @@ static void extend(struct kz_client *c, const struct kz_json *in)
 	answer_clock(c);
 }
 
-static enum kz_rc add_strings(const struct kz_json *a, struct kz_buf *b, struct kz_err *err)
+/* The tail of an exec: argc strings, then envc, each with its 0.  Bytes, not JSON: they need not be UTF-8. */
+static enum kz_rc make_vectors(const struct kz_json *in, struct kz_slice tail, struct kz_buf *b,
+			       struct kz_err *err)
 {
-	for (size_t i = 0; i < kz_json_count(a); i++) {
-		const char *s = kz_json_str_value(kz_json_at(a, i));
+	int64_t argc = kz_json_num(in, "argc", 0), envc = kz_json_num(in, "envc", -1), strings = 0;
+	struct kz_vectors head = { .argc = (uint32_t)argc, .envc = (uint32_t)envc };
 
-		if (!s)
-			return kz_refuse(err, KZ_R_MALFORMED_INPUT, "argv or env holds no string");
-		if (kz_buf_add(b, s, strlen(s) + 1, NULL) != KZ_OK)
-			return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "arguments and environment are too large");
-	}
-	return KZ_OK;
-}
-
-static enum kz_rc make_vectors(const struct kz_json *in, struct kz_buf *b, struct kz_err *err)
-{
-	const struct kz_json *argv = kz_json_get(in, "argv"), *env = kz_json_get(in, "env");
-	struct kz_vectors head = { .argc = (uint32_t)kz_json_count(argv),
-				   .envc = (uint32_t)kz_json_count(env) };
-	const char *program = kz_json_str_value(kz_json_at(argv, 0));
-
-	if (!kz_json_is_array(argv) || !kz_json_is_array(env) || !program || program[0] != '/')
-		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "argv needs an absolute program, env a list");
-	if (kz_json_count(argv) > KZ_VECTOR_ITEMS || kz_json_count(env) > KZ_VECTOR_ITEMS)
-		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "there are too many arguments or variables");
-	if (kz_buf_add(b, &head, sizeof head, err) != KZ_OK || add_strings(argv, b, err) != KZ_OK)
-		return KZ_E_DATA;
-	return add_strings(env, b, err);
+	if (argc > KZ_VECTOR_ITEMS || envc > KZ_VECTOR_ITEMS || tail.n + sizeof head > KZ_VECTORS_MAX)
+		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "arguments and environment are too large");
+	for (size_t i = 0; i < tail.n; i++)
+		strings += tail.p[i] == 0;
+	if (argc < 1 || envc < 0 || strings != argc + envc || tail.p[tail.n - 1] != 0)
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "arguments and environment are malformed");
+	if (tail.p[0] != '/')
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the program is not an absolute path");
+	if (kz_buf_add(b, &head, sizeof head, err) != KZ_OK)
+		return KZ_E_OS;
+	return kz_buf_add(b, tail.p, tail.n, err);
 }
 
 static void on_output(void *arg, int stream, const void *p, size_t n)
@@ -172,7 +166,7 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 	return KZ_OK;
 }
 
-static void exec(struct kz_client *c, const struct kz_json *in)
+static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
 {
 	static const char switching[] =
 		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: kz-frames\r\n\r\n";
@@ -184,7 +178,7 @@ static void exec(struct kz_client *c, const struct kz_json *in)
 	enum kz_rc rc = check_exec(w, in, &ask, &err);
 
 	if (rc == KZ_OK)
-		rc = make_vectors(in, &v, &err);
+		rc = make_vectors(in, tail, &v, &err);
 	if (rc == KZ_OK)
 		rc = kz_worker_ready_wall(w, &err);
 	ask.vectors = v.data;
@@ -203,12 +197,13 @@ static void exec(struct kz_client *c, const struct kz_json *in)
 		on_window(c, 65536);
 }
 
-static void reset(struct kz_client *c, const struct kz_json *in)
+static void reset(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
 {
 	struct kz_worker *w = c->w;
 	struct kz_err err = KZ_ERR_INIT;
 	const char *token = kz_json_str(in, "token", "");
 
+	(void)tail;
 	if (w->boot.single_use) {
 		kz_refuse(&err, KZ_R_WORKER_REFUSED, "this worker serves one lease only");
 		kz_client_refuse(c, &err);
@@ -233,10 +228,13 @@ static void reset(struct kz_client *c, const struct kz_json *in)
 }
 
 static const struct kz_route routes[] = {
-	{ "GET", "/v1/health", health, false }, { "POST", "/v1/bind", bind_lease, false },
-	{ "POST", "/v1/extend", extend, false }, { "POST", "/v1/put", NULL, true },
-	{ "POST", "/v1/get", kz_client_get, false }, { "POST", "/v1/exec", exec, false },
-	{ "POST", "/v1/reset", reset, false },
+	{ .method = "GET", .path = "/v1/health", .fn = health },
+	{ .method = "POST", .path = "/v1/bind", .fn = bind_lease },
+	{ .method = "POST", .path = "/v1/extend", .fn = extend },
+	{ .method = "POST", .path = "/v1/put", .is_stream = true },
+	{ .method = "POST", .path = "/v1/get", .fn = kz_client_get },
+	{ .method = "POST", .path = "/v1/exec", .fn = exec, .has_tail = true },
+	{ .method = "POST", .path = "/v1/reset", .fn = reset },
 };
 
 const struct kz_route *kz_route_find(const struct kz_httphead *h)

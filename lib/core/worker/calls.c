@@ -1,0 +1,174 @@
+/* The single calls: health, bind, extend, put, get, reset. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/worker/wire.h"
+#include "rule/reason.h"
+
+#define CHUNK 65536
+
+enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out,
+			struct kz_err *err)
+{
+	return kz_wire_call(w, "GET", "/v1/health", NULL, until, out, err);
+}
+
+static struct kz_json *of_lease(const char *lease)
+{
+	struct kz_json *o = kz_json_object();
+
+	kz_json_set_str(o, "lease", lease);
+	return o;
+}
+
+enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
+		      struct kz_deadline until, struct kz_err *err)
+{
+	struct kz_json *o = of_lease(lease);
+	kz_auto_json struct kz_json *answer = NULL;
+
+	kz_json_set_int(o, "fence", fence);
+	kz_json_set_int(o, "ttl_ms", ttl.ms);
+	return kz_wire_call(w, "POST", "/v1/bind", o, until, &answer, err);
+}
+
+enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl,
+			struct kz_deadline until, struct kz_err *err)
+{
+	struct kz_json *o = of_lease(lease);
+	kz_auto_json struct kz_json *answer = NULL;
+
+	kz_json_set_int(o, "clock_ms", clock_ms);
+	kz_json_set_int(o, "ttl_ms", ttl.ms);
+	return kz_wire_call(w, "POST", "/v1/extend", o, until, &answer, err);
+}
+
+static enum kz_rc send_file(struct kz_wk *w, int fd, int64_t size, struct kz_deadline until,
+			    struct kz_err *err)
+{
+	char t[CHUNK];
+
+	for (int64_t at = 0; at < size;) {
+		ssize_t n = pread(fd, t, size - at < CHUNK ? (size_t)(size - at) : CHUNK, at);
+		enum kz_rc rc;
+
+		if (n <= 0) {
+			/* the promise of size cannot be kept, so the connection is of no more use */
+			w->is_broken = true;
+			return n < 0 ? kz_err_sys(err, KZ_E_IO, "cannot read the file") :
+				       kz_err_set(err, KZ_E_IO, "the file became shorter while it was read");
+		}
+		rc = kz_wire_send(w, t, (size_t)n, until, err);
+		if (rc != KZ_OK)
+			return rc;
+		at += n;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
+		     int fd, int64_t size, mode_t mode, struct kz_deadline until, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *o = of_lease(lease), *answer = NULL;
+	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(8192);
+	unsigned char n[4] = { 0 };
+	int status = 0;
+	int64_t length = 0;
+	enum kz_rc rc;
+
+	kz_json_set_str(o, "place", place == KZ_WK_CODE ? "code" : "space");
+	kz_json_set_str(o, "name", name);
+	kz_json_set_int(o, "mode", (int64_t)mode);
+	kz_json_set_int(o, "size", size);
+	rc = kz_buf_add(&head, n, sizeof n, err);
+	if (rc == KZ_OK)
+		rc = kz_json_write(o, &head, err);
+	if (rc != KZ_OK)
+		return rc;
+	for (int i = 0; i < 4; i++)
+		head.data[i] = (char)((head.len - 4) >> (24 - 8 * i));
+	rc = kz_wire_head(w, "POST", "/v1/put", (int64_t)head.len + size, until, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_send(w, head.data, head.len, until, err);
+	if (rc == KZ_OK)
+		rc = send_file(w, fd, size, until, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_answer(w, until, &status, &length, err);
+	if (rc != KZ_OK)
+		return rc;
+	return status == 200 ? kz_wire_json(w, length, until, &answer, err) :
+			       kz_wire_refusal(w, status, length, until, err);
+}
+
+/* The body of an answer, n bytes, to the sink; a refusing sink ends the connection's use. */
+static enum kz_rc drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
+			struct kz_deadline until, struct kz_err *err)
+{
+	while (n > 0) {
+		size_t part;
+		enum kz_rc rc = w->in.len ? KZ_OK : kz_wire_more(w, until, err);
+
+		if (rc != KZ_OK)
+			return rc;
+		part = (int64_t)w->in.len < n ? w->in.len : (size_t)n;
+		rc = sink(arg, w->in.data, part, err);
+		if (rc != KZ_OK) {
+			w->is_broken = true;
+			return rc;
+		}
+		kz_buf_drop(&w->in, part);
+		n -= (int64_t)part;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_wk_get(struct kz_wk *w, const char *lease, const char *name, int64_t max,
+		     kz_wk_sink sink, void *arg, int64_t *size, struct kz_deadline until,
+		     struct kz_err *err)
+{
+	kz_auto_json struct kz_json *o = of_lease(lease);
+	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(8192);
+	int status = 0;
+	int64_t n = 0;
+	enum kz_rc rc;
+
+	kz_json_set_str(o, "name", name);
+	kz_json_set_int(o, "max", max);
+	rc = kz_json_write(o, &body, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_head(w, "POST", "/v1/get", (int64_t)body.len, until, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_send(w, body.data, body.len, until, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_answer(w, until, &status, &n, err);
+	if (rc != KZ_OK)
+		return rc;
+	if (status != 200)
+		return kz_wire_refusal(w, status, n, until, err);
+	/* the bound is ours, whatever the worker says */
+	if (n > max) {
+		w->is_broken = true;
+		return kz_refuse(err, KZ_R_OUTPUT_TOO_LARGE, NULL);
+	}
+	*size = n;
+	return drain(w, n, sink, arg, until, err);
+}
+
+enum kz_rc kz_wk_reset(struct kz_wk *w, const char *lease, const char *token,
+		       struct kz_deadline until, struct kz_json **readings, struct kz_err *err)
+{
+	struct kz_json *o = of_lease(lease);
+	enum kz_rc rc;
+
+	kz_json_set_str(o, "token", token);
+#ifdef KZ_FAULT_BUILD
+	/* tests of the evidence: the surface that the worker is to make dirty */
+	if (getenv("KZ_FAULT_DIRTY"))
+		kz_json_set_str(o, "dirty", getenv("KZ_FAULT_DIRTY"));
+#endif
+	rc = kz_wire_call(w, "POST", "/v1/reset", o, until, readings, err);
+	if (rc != KZ_OK && kz_deadline_passed(until))
+		return kz_refuse(err, KZ_R_RESET_TIMEOUT, NULL);
+	return rc;
+}
