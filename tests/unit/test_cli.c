@@ -352,7 +352,7 @@ static void tables_are_lines_or_columns(void **state)
 						  "b        -        -\n");
 	kz_buf_release(&cli.out);
 	rows(&cli, true);
-	assert_string_equal(kz_buf_str(&cli.out), "{\"v\":1,\"type\":\"row\",\"name\":\"a\\u001b[2J\\n\xc3\xa9\",\"size\":1536}\n"
+	assert_string_equal(kz_buf_str(&cli.out), "{\"v\":1,\"type\":\"row\",\"name\":\"a\\u001B[2J\\n\xc3\xa9\",\"size\":1536}\n"
 						  "{\"v\":1,\"type\":\"row\",\"name\":\"b\"}\n");
 	kz_buf_release(&cli.out);
 }
