@@ -222,3 +222,11 @@ enum kz_rc kz_audit_add(struct kz_audit *a, struct kz_audit_row *r, struct kz_er
 		rc = kz_audit_commit(a, err);
 	return rc == KZ_OK ? KZ_OK : kz_audit_fail(err);
 }
+
+enum kz_rc kz_audit_probe(struct kz_audit *a, struct kz_err *err)
+{
+	if (kz_audit_begin(a, err) != KZ_OK)
+		return kz_audit_fail(err);
+	kz_audit_rollback(a);
+	return KZ_OK;
+}

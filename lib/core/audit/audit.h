@@ -25,6 +25,13 @@ void kz_audit_close(struct kz_audit *a);
 KZ_AUTO(kz_auto_audit_, struct kz_audit *, kz_audit_close)
 #define kz_auto_audit kz_auto(kz_auto_audit_)
 
+/* Could a row be written now? Takes and gives back the write lock. err: audit_unavailable */
+enum kz_rc kz_audit_probe(struct kz_audit *a, struct kz_err *err);
+/* Is the open file still the one at its path? */
+bool kz_audit_is_current(const struct kz_audit *a);
+/* Move the write-ahead log into the file; for the one long-lived writer. wait: a disk flush */
+enum kz_rc kz_audit_checkpoint(struct kz_audit *a, struct kz_err *err);
+
 /* Append transitions as Valkey numbered them; ones that are already there are skipped (same content) or refused (audit_conflict). One transaction. */
 enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
 				struct kz_err *err);

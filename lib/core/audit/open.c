@@ -91,6 +91,7 @@ static enum kz_rc prepare(struct kz_audit *a, struct kz_err *err)
 enum kz_rc kz_audit_open(struct kz_audit **out, const char *path, struct kz_err *err)
 {
 	kz_auto_audit struct kz_audit *a = calloc(1, sizeof(*a));
+	struct stat st;
 	enum kz_rc rc;
 
 	if (!a)
@@ -101,8 +102,12 @@ enum kz_rc kz_audit_open(struct kz_audit **out, const char *path, struct kz_err 
 		rc = open_store(a, path, err);
 	if (rc == KZ_OK)
 		rc = prepare(a, err);
+	if (rc == KZ_OK && stat(path, &st) < 0)
+		rc = kz_err_sys(err, KZ_E_IO, "the store vanished");
 	if (rc != KZ_OK)
 		return kz_audit_fail(err);
+	a->dev = st.st_dev;
+	a->ino = st.st_ino;
 	*out = kz_take(a);
 	return KZ_OK;
 }
@@ -126,4 +131,16 @@ void kz_audit_close(struct kz_audit *a)
 	if (a->dir >= 0)
 		close(a->dir);
 	free(a);
+}
+
+bool kz_audit_is_current(const struct kz_audit *a)
+{
+	struct stat st;
+
+	return stat(a->path, &st) == 0 && st.st_dev == a->dev && st.st_ino == a->ino;
+}
+
+enum kz_rc kz_audit_checkpoint(struct kz_audit *a, struct kz_err *err)
+{
+	return kz_db_checkpoint(a->db, err) == KZ_OK ? KZ_OK : kz_audit_fail(err);
 }

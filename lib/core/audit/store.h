@@ -22,6 +22,7 @@ struct kz_audit {
 	struct kz_db *db;
 	int dir; /* STATE/audit */
 	char path[512];
+	uint64_t dev, ino; /* of the file that was opened */
 	struct kz_stmt *begin, *commit, *last, *hash_of, *entry, *known, *closed;
 	struct kz_stmt *insert[KZ_AUDIT_KINDS], *insert_child[KZ_AUDIT_KINDS];
 	/* the chain inside an open transaction */

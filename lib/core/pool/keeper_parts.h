@@ -1,0 +1,126 @@
+/*
+ * The parts of the keeper, for the files of core/pool only.
+ *
+ * Every part does one step without waiting (but for bounded calls to Valkey and
+ * to a worker's health) and is called again by the loop.  Nothing here remembers
+ * an allocation: after a failure of Valkey all is told anew.  Layer 3.
+ */
+#ifndef KZ_CORE_POOL_KEEPER_PARTS_H
+#define KZ_CORE_POOL_KEEPER_PARTS_H
+
+#include "core/audit/audit.h"
+#include "core/conf/conf.h"
+#include "core/conf/keys.h"
+#include "core/driver/driver.h"
+#include "core/pool/authority_keeper.h"
+#include "core/pool/authority_outbox.h"
+#include "core/pool/keeper.h"
+#include "port/json.h"
+#include "rule/reason.h"
+
+enum kz_job_kind { KZ_JOB_PROBE, KZ_JOB_IMAGE, KZ_JOB_LIST, KZ_JOB_CREATE, KZ_JOB_DELETE };
+
+/* One verb of the driver: waiting for its turn (driver NULL) or under way. */
+struct kz_job {
+	struct kz_job *next;
+	enum kz_job_kind kind;
+	struct kz_task task;           /* CREATE and DELETE */
+	int64_t taken_ms;              /* LIST: Valkey's clock before it was asked */
+	struct kz_driver_job *driver;
+	struct kz_deadline not_before; /* a delete that is tried again */
+	struct kz_deadline give_up;
+	int tries;
+};
+
+/* A worker that does not answer, and how often in a row. */
+struct kz_silent {
+	char worker[KZ_WORKER_NAME];
+	int rounds;
+	bool is_seen; /* in the round under way */
+};
+
+struct kz_keeper {
+	struct kz_conf conf;       /* the last settings that made sense */
+	bool has_conf;
+	uint64_t conf_mark;        /* of the files they came from */
+	struct kz_secret worker_key;
+	char driver[512], audit_path[512];
+
+	struct kz_auth *auth;      /* NULL while Valkey cannot be used */
+	struct kz_audit *audit;    /* NULL while the store cannot be used */
+	int epoll, signals, ready_fd;
+	struct kz_job *jobs;
+
+	struct kz_json *probe;     /* the driver's word on its runtime; NULL: not yet, or it failed */
+	char image[96];            /* identity of the image, "" unknown */
+	bool is_configured, is_published, is_reconciled, is_open;
+	bool is_closed_by_operator;
+	struct kz_err why;         /* why admission is closed; rc KZ_OK while it is open */
+	struct kz_err said;        /* what was last logged and written */
+	bool has_said;
+
+	struct kz_err bad_conf, bad_driver, bad_audit; /* rc KZ_OK: that part works */
+	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory, next_step, next_rotate;
+	struct kz_silent *silent;
+	size_t silent_count;
+
+	int ends;                  /* 0 runs; 1 drains; 2 deletes its workers; 3 done */
+	struct kz_deadline drain_until, delete_until;
+	bool has_listed;           /* while deleting: a list came back */
+	size_t listed;             /* and held this many */
+};
+
+/* -- keeper_say.c -- */
+
+/* Close admission of this node for a reason (and say so once). in: why is copied */
+void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why);
+/* Open it if everything holds; else close it with what does not. */
+void kz_keeper_open(struct kz_keeper *k);
+/* Valkey failed in a way that it should not: everything it was told must be told anew. */
+void kz_keeper_fault(struct kz_keeper *k, const struct kz_err *err);
+/* Log and write STATE/run/controller.json when something changed. */
+void kz_keeper_say(struct kz_keeper *k);
+
+/* -- keeper_setup.c -- */
+
+/* Read the settings when their files changed. */
+void kz_keeper_conf(struct kz_keeper *k);
+/* Connect to Valkey, load the library, tell the settings, publish the image: as far as possible. */
+void kz_keeper_connect(struct kz_keeper *k);
+
+/* -- keeper_jobs.c -- */
+
+/* Put a verb in line unless the same one is there. */
+void kz_job_add(struct kz_keeper *k, enum kz_job_kind kind, const struct kz_task *task);
+bool kz_job_has(const struct kz_keeper *k, enum kz_job_kind kind);
+size_t kz_job_count(const struct kz_keeper *k, enum kz_job_kind kind);
+/* Start what may start, look after what runs, hand finished ones on. */
+void kz_job_tend(struct kz_keeper *k);
+/* Forget all jobs; their driver processes are killed. */
+void kz_job_free_all(struct kz_keeper *k);
+
+/* -- keeper_work.c -- */
+
+/* A finished verb. in: reply may be NULL */
+void kz_keeper_done(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply, enum kz_answer answer);
+/* One keeper step: ask Valkey what to do and put it in line. */
+void kz_keeper_step(struct kz_keeper *k);
+
+/* -- keeper_audit.c -- */
+
+/* Move the outbox to the audit store; rotate segments now and then. */
+void kz_keeper_drain_outbox(struct kz_keeper *k);
+
+/* -- recover.c -- */
+
+/* A list came back: ask the workers, tell Valkey, and report those that are dead or silent. */
+void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply);
+
+/* -- keeper_end.c -- */
+
+/* While ending: every listed worker goes. */
+void kz_keeper_listed(struct kz_keeper *k, const struct kz_json *reply);
+/* One step towards the end once ends > 0. */
+void kz_keeper_end(struct kz_keeper *k);
+
+#endif

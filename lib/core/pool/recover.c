@@ -1,0 +1,209 @@
+/* Inventory: what really runs, by the driver's list and by the workers' own words. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "core/pool/keeper_parts.h"
+#include "core/worker/client.h"
+
+#define SEEN_MOST 4096
+#define ASK_ONE KZ_MS(300)  /* a healthy worker answers in less than one */
+#define ASK_ALL KZ_SECONDS(3)
+#define SILENT_ROUNDS 3
+
+/* What a worker says of itself. */
+enum word { WORD_FINE, WORD_SILENT, WORD_WRONG, WORD_NOT_ASKED };
+
+static enum kz_rc ask_health(struct kz_keeper *k, const char *path, const struct kz_seen *s, struct kz_json **health,
+			     struct kz_err *err)
+{
+	kz_auto_wk struct kz_wk *w = NULL;
+	struct kz_deadline until = kz_deadline_in(ASK_ONE);
+	char secret[65];
+	enum kz_rc rc;
+
+	kz_worker_secret(&k->worker_key, s->worker, s->instance, secret);
+	rc = kz_wk_open(&w, path, secret, until, err);
+	return rc == KZ_OK ? kz_wk_health(w, until, health, err) : rc;
+}
+
+static enum word ask(struct kz_keeper *k, struct kz_seen *s, struct kz_deadline until)
+{
+	kz_auto_json struct kz_json *health = NULL;
+	const struct kz_json *bound;
+	char path[512], suffix[96];
+	struct stat st;
+
+	if (kz_deadline_passed(until) ||
+	    kz_str_format(suffix, sizeof(suffix), NULL, "workers/%s/ctl/control.sock", s->worker) != KZ_OK ||
+	    kz_conf_path(&k->conf, suffix, path, sizeof(path), NULL) != KZ_OK)
+		return WORD_NOT_ASKED;
+	/* A driver of workers without a control socket vouches for them alone. */
+	if (stat(path, &st) < 0)
+		return WORD_NOT_ASKED;
+	if (ask_health(k, path, s, &health, NULL) != KZ_OK)
+		return WORD_SILENT;
+	bound = kz_json_get(health, "bound");
+	s->fence = kz_json_num(health, "fence", 0);
+	s->is_bound = kz_json_is_object(bound);
+	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE : WORD_WRONG;
+}
+
+/* How many rounds in a row this worker was silent, this one included; 0 forgets it. */
+static int silent_rounds(struct kz_keeper *k, const char *worker, bool is_silent)
+{
+	struct kz_silent *s = NULL;
+
+	for (size_t i = 0; i < k->silent_count; i++)
+		if (kz_str_eq(k->silent[i].worker, worker))
+			s = &k->silent[i];
+	if (!is_silent) {
+		if (s)
+			s->rounds = 0;
+		return 0;
+	}
+	if (!s) {
+		struct kz_silent *grown = realloc(k->silent, (k->silent_count + 1) * sizeof(*grown));
+
+		if (!grown)
+			return 1;
+		k->silent = grown;
+		s = &grown[k->silent_count++];
+		memset(s, 0, sizeof(*s));
+		kz_str_copy(s->worker, sizeof(s->worker), worker, NULL);
+	}
+	s->is_seen = true;
+	return ++s->rounds;
+}
+
+static void forget_silent(struct kz_keeper *k)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->silent_count; i++) {
+		if (!k->silent[i].is_seen)
+			continue;
+		k->silent[kept] = k->silent[i];
+		k->silent[kept++].is_seen = false;
+	}
+	k->silent_count = kept;
+}
+
+/* One inventory under way. */
+struct round {
+	struct kz_seen *seen;
+	bool *is_bad;
+	size_t count;
+};
+
+static enum kz_rc read_entry(const struct kz_json *o, struct kz_seen *s, struct kz_err *err)
+{
+	const char *name = kz_json_str(o, "worker", "");
+
+	memset(s, 0, sizeof(*s));
+	if (!kz_str_is_name(name) || kz_str_copy(s->worker, sizeof(s->worker), name, NULL) != KZ_OK ||
+	    kz_str_copy(s->instance, sizeof(s->instance), kz_json_str(o, "instance", ""), NULL) != KZ_OK)
+		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL, "the driver lists a worker without a proper name");
+	return KZ_OK;
+}
+
+/* Dead, wrong or silent for long: not to be trusted with anybody. */
+static bool judge(struct kz_keeper *k, struct kz_seen *s, bool is_alive, struct kz_deadline until)
+{
+	enum word word;
+
+	if (!is_alive)
+		return true;
+	word = ask(k, s, until);
+	/* Before admission opens every worker must have said whom it belongs to. */
+	return word == WORD_WRONG ||
+	       silent_rounds(k, s->worker, word == WORD_SILENT) >= (k->is_reconciled ? SILENT_ROUNDS : 1);
+}
+
+static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, struct round *r, struct kz_err *err)
+{
+	const struct kz_json *list = kz_json_get(reply, "workers");
+	struct kz_deadline until = kz_deadline_in(ASK_ALL);
+	enum kz_rc rc = KZ_OK;
+
+	if (!kz_json_is_array(list) || kz_json_count(list) > SEEN_MOST)
+		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL, "the driver's list is malformed");
+	r->count = kz_json_count(list);
+	r->seen = calloc(r->count + 1, sizeof(*r->seen));
+	r->is_bad = calloc(r->count + 1, sizeof(*r->is_bad));
+	if (!r->seen || !r->is_bad)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	for (size_t i = 0; rc == KZ_OK && i < r->count; i++) {
+		const struct kz_json *o = kz_json_at(list, i);
+
+		rc = read_entry(o, &r->seen[i], err);
+		if (rc == KZ_OK)
+			r->is_bad[i] = judge(k, &r->seen[i], kz_json_flag(o, "alive", true), until);
+	}
+	forget_silent(k);
+	return rc;
+}
+
+/* Did the operator (kz down) close this node while we thought it open? */
+static enum kz_rc notice_operator(struct kz_keeper *k, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *status = NULL;
+	enum kz_rc rc = kz_auth_status(k->auth, &status, err);
+
+	if (rc == KZ_OK && k->is_open &&
+	    kz_str_eq(kz_json_str(kz_json_get(status, "admission"), "reason", ""), "deployment_closed"))
+		k->is_closed_by_operator = true;
+	return rc;
+}
+
+static enum kz_rc tell(struct kz_keeper *k, const struct kz_job *j, const struct round *r, struct kz_err *err)
+{
+	const char *node = k->conf.set.kz_node;
+	enum kz_rc rc = notice_operator(k, err);
+
+	if (rc == KZ_OK)
+		rc = kz_auth_inventory(k->auth, node, j->taken_ms, r->seen, r->count, err);
+	for (size_t i = 0; rc == KZ_OK && i < r->count; i++) {
+		if (!r->is_bad[i])
+			continue;
+		rc = kz_auth_lost(k->auth, r->seen[i].worker, r->seen[i].instance, err);
+		if (rc == KZ_OK)
+			kz_log(KZ_LOG_WARNING, "worker lost", "worker", r->seen[i].worker, NULL);
+		else if (kz_str_eq(err->reason, "token_superseded"))
+			rc = KZ_OK; /* being made, or on its way out already */
+	}
+	/* Says also whether this life of Valkey still knows us. */
+	if (rc == KZ_OK && k->is_open) {
+		k->is_open = false;
+		k->is_reconciled = true;
+		kz_keeper_open(k);
+	}
+	return rc;
+}
+
+void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply)
+{
+	struct round r = { NULL, NULL, 0 };
+	struct kz_err err = KZ_ERR_INIT;
+	enum kz_rc rc = read_list(k, reply, &r, &err);
+
+	k->next_inventory = kz_deadline_in(KZ_SECONDS(k->conf.set.kz_inventory_seconds));
+	k->has_listed = true;
+	k->listed = r.count;
+	kz_keeper_listed(k, reply);
+	if (rc != KZ_OK) {
+		k->bad_driver = err;
+		k->is_reconciled = false;
+	} else if (k->auth && j->taken_ms > 0) {
+		k->bad_driver = (struct kz_err)KZ_ERR_INIT;
+		if (tell(k, j, &r, &err) != KZ_OK) {
+			kz_keeper_fault(k, &err);
+		} else {
+			k->is_reconciled = true;
+			k->next_step = (struct kz_deadline){ 0 };
+		}
+	}
+	free(r.seen);
+	free(r.is_bad);
+}
