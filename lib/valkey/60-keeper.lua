@@ -173,7 +173,9 @@ local function step(keys, args)
 			sweep_images(x, node)
 			local p = census(x)
 			sweep_idle(x, node, p)
-			hand_out_creates(x, node, tasks, most, args, p)
+			if x.life.nodes[node].why ~= "deployment_closed" then -- a node on its way down makes no workers
+				hand_out_creates(x, node, tasks, most, args, p)
+			end
 		end
 		hand_out_checks(x, node, tasks, most)
 		forget_nodes(x, node)
@@ -223,6 +225,22 @@ local function not_created(keys, args)
 		end
 	end
 	return settle(x, { done and "ok" or "token_superseded" })
+end
+
+-- creates_over NODE: the controller that asked for these creates is dead and its drivers
+-- died with it; a successor says so before it asks for any.  Nobody finishes them: they are
+-- deleted like the rest, and the driver's absent is then a proof [FENCE-4, FENCE-14].
+local function creates_over(keys, args)
+	local x = begin(keys)
+	local names = call("ZRANGE", x.d .. ":creating:" .. args[1], 0, ITEMS - 1)
+	for i = 1, #names do
+		local e = load(x, names[i])
+		if e then
+			e.settle, e.given = x.now, e.token
+			retire(x, e, "create_unknown")
+		end
+	end
+	return settle(x, { "ok" })
 end
 
 -- absent WORKER INSTANCE: the driver's word, taken now.

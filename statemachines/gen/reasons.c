@@ -60,6 +60,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the lease is expired, released or held with another token" },
 	[KZ_R_LEASE_MISMATCH] = { .code = "lease_mismatch", .status = 77, .is_refusal = true,
 		.text = "the lease in force belongs to another actor or conversation" },
+	[KZ_R_HOLDER_GONE] = { .code = "holder_gone", .status = 75, .is_refusal = true,
+		.text = "the program that held the lease is gone" },
 	[KZ_R_TOKEN_SUPERSEDED] = { .code = "token_superseded", .status = 75, .is_refusal = true,
 		.text = "another operation on this worker came first" },
 	[KZ_R_CREATE_UNSETTLED] = { .code = "create_unsettled", .status = 75, .is_refusal = true,

@@ -34,6 +34,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('key_invalid', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('lease_lost', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('lease_mismatch', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('holder_gone', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('token_superseded', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('create_unsettled', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('outbox_full', 69, 'fault');\n" \

@@ -22,8 +22,9 @@ static void take_signals(struct kz_keeper *k)
 		if (k->ends == 0) {
 			kz_log(KZ_LOG_INFO, "ending", NULL);
 			k->ends = 1;
-			k->drain_until = kz_deadline_in(
-				KZ_SECONDS(k->conf.set.sandbox_max_wall_seconds + k->conf.set.kz_reset_timeout_seconds));
+			k->drain_until =
+				kz_deadline_in(KZ_SECONDS(k->conf.set.sandbox_max_wall_seconds +
+							  k->conf.set.kz_reset_timeout_seconds));
 			if (s == SIGTERM)
 				continue;
 		}
@@ -73,7 +74,10 @@ static void rest(struct kz_keeper *k)
 		if (!j->driver && !kz_deadline_passed(j->not_before))
 			until = kz_deadline_min(until, j->not_before);
 	if (!k->auth || k->ends == 2) {
-		if (poll(&p, 1, kz_deadline_poll_ms(k->ends == 2 ? kz_deadline_min(until, kz_deadline_in(KZ_MS(100))) : until)) < 0)
+		if (poll(&p, 1,
+			 kz_deadline_poll_ms(
+				 k->ends == 2 ? kz_deadline_min(until, kz_deadline_in(KZ_MS(100)))
+					      : until)) < 0)
 			return; /* interrupted: as good as woken */
 		return;
 	}
@@ -102,6 +106,7 @@ static enum kz_rc set_up(struct kz_keeper *k, const struct kz_keeper_options *o,
 	if (k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, k->signals, &ev) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot watch descriptors");
 	kz_refuse(&k->why, KZ_R_NOT_RECONCILED, NULL);
+	kz_refuse(&k->bad_valkey, KZ_R_NOT_RECONCILED, NULL);
 	return KZ_OK;
 }
 
@@ -145,6 +150,7 @@ enum kz_rc kz_keeper_prune(const char *state, int *removed, struct kz_err *err)
 	if (rc == KZ_OK)
 		rc = kz_conf_valkey_url(&conf, url, sizeof(url), err);
 	if (rc == KZ_OK)
-		rc = kz_auth_open(&a, url, conf.set.kz_deployment_id, kz_deadline_in(KZ_SECONDS(5)), err);
+		rc = kz_auth_open(&a, url, conf.set.kz_deployment_id, kz_deadline_in(KZ_SECONDS(5)),
+				  err);
 	return rc == KZ_OK ? kz_auth_prune(a, removed, err) : rc;
 }

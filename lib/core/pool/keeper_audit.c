@@ -37,10 +37,12 @@ static enum kz_rc move_batch(struct kz_keeper *k, bool *more, struct kz_err *err
 		return KZ_OK;
 	}
 	/* Also with nothing to write: that it could be written is part of admission [AUD-10]. */
-	rc = count ? kz_audit_transitions(k->audit, rows, count, err) : kz_audit_probe(k->audit, err);
+	rc = count ? kz_audit_transitions(k->audit, rows, count, err)
+		   : kz_audit_probe(k->audit, err);
 	if (rc != KZ_OK || !count)
 		return rc;
-	if (kz_auth_outbox_ack(k->auth, rows[count - 1].store, rows[count - 1].seq, &own) != KZ_OK) {
+	if (kz_auth_outbox_ack(k->auth, rows[count - 1].store, rows[count - 1].seq, &own) !=
+	    KZ_OK) {
 		kz_keeper_fault(k, &own);
 		return KZ_OK;
 	}
@@ -60,8 +62,8 @@ static void rotate(struct kz_keeper *k)
 	if (kz_audit_rotate(k->audit_path, &keep, &done, &err) != KZ_OK)
 		kz_log(KZ_LOG_WARNING, "audit segments not rotated", "text", err.text, NULL);
 	else if (done.is_closed || done.removed_count)
-		kz_log(KZ_LOG_INFO, "audit segments rotated", "closed", done.is_closed ? "1" : "0", "removed",
-		       kz_log_int(done.removed_count), NULL);
+		kz_log(KZ_LOG_INFO, "audit segments rotated", "closed", done.is_closed ? "1" : "0",
+		       "removed", kz_log_int(done.removed_count), NULL);
 	if (k->audit && kz_audit_checkpoint(k->audit, &err) != KZ_OK)
 		lose_audit(k, &err);
 }

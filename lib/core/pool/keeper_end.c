@@ -30,8 +30,10 @@ static void retire_listed(struct kz_keeper *k, const struct kz_json *reply)
 		const struct kz_json *o = kz_json_at(list, i);
 		struct kz_task t = { .kind = KZ_TASK_DELETE };
 
-		if (kz_str_copy(t.worker, sizeof(t.worker), kz_json_str(o, "worker", ""), NULL) != KZ_OK ||
-		    kz_str_copy(t.instance, sizeof(t.instance), kz_json_str(o, "instance", ""), NULL) != KZ_OK)
+		if (kz_str_copy(t.worker, sizeof(t.worker), kz_json_str(o, "worker", ""), NULL) !=
+			    KZ_OK ||
+		    kz_str_copy(t.instance, sizeof(t.instance), kz_json_str(o, "instance", ""),
+				NULL) != KZ_OK)
 			continue;
 		/* Valkey first, so that nobody gets it meanwhile; without Valkey nobody can. */
 		if (k->auth)
@@ -55,7 +57,8 @@ static void delete_all(struct kz_keeper *k)
 		return;
 	}
 	if (kz_deadline_passed(k->delete_until)) {
-		kz_log(KZ_LOG_ERROR, "workers left behind", "count", kz_log_int((long long)k->listed), NULL);
+		kz_log(KZ_LOG_ERROR, "workers left behind", "count",
+		       kz_log_int((long long)k->listed), NULL);
 		k->ends = 3;
 		return;
 	}
@@ -71,7 +74,8 @@ void kz_keeper_end(struct kz_keeper *k)
 		kz_log(KZ_LOG_INFO, "deleting the workers", NULL);
 		k->ends = 2;
 		k->has_listed = false;
-		k->delete_until = kz_deadline_in(KZ_SECONDS(k->conf.set.kz_delete_timeout_seconds + 5));
+		k->delete_until =
+			kz_deadline_in(KZ_SECONDS(k->conf.set.kz_delete_timeout_seconds + 5));
 	}
 	if (k->ends == 2)
 		delete_all(k);

@@ -12,21 +12,18 @@ static const char *const verbs[] = { "probe", "image", "list", "create", "delete
 
 static bool is_same(const struct kz_job *j, enum kz_job_kind kind, const struct kz_task *t)
 {
-	return j->kind == kind && (!t || (kz_str_eq(j->task.worker, t->worker) && kz_str_eq(j->task.instance, t->instance)));
+	return j->kind == kind && (!t || (kz_str_eq(j->task.worker, t->worker) &&
+					  kz_str_eq(j->task.instance, t->instance)));
 }
 
 static struct kz_ms longest(const struct kz_keeper *k, enum kz_job_kind kind)
 {
 	switch (kind) {
-	case KZ_JOB_CREATE:
-		return KZ_SECONDS(k->conf.set.kz_create_timeout_seconds);
-	case KZ_JOB_DELETE:
-		return KZ_SECONDS(k->conf.set.kz_delete_timeout_seconds);
-	case KZ_JOB_LIST:
-		return KZ_SECONDS(10);
+	case KZ_JOB_CREATE: return KZ_SECONDS(k->conf.set.kz_create_timeout_seconds);
+	case KZ_JOB_DELETE: return KZ_SECONDS(k->conf.set.kz_delete_timeout_seconds);
+	case KZ_JOB_LIST: return KZ_SECONDS(10);
 	case KZ_JOB_PROBE:
-	case KZ_JOB_IMAGE:
-		return KZ_SECONDS(60);
+	case KZ_JOB_IMAGE: return KZ_SECONDS(60);
 	}
 	return KZ_SECONDS(10);
 }
@@ -90,7 +87,8 @@ static enum kz_rc start(struct kz_keeper *k, struct kz_job *j, struct kz_err *er
 		kz_keeper_fault(k, err);
 		return err->rc;
 	}
-	rc = kz_driver_start(k->driver, k->conf.state, o, kz_deadline_in(longest(k, j->kind)), &j->driver, err);
+	rc = kz_driver_start(k->driver, k->conf.state, o, kz_deadline_in(longest(k, j->kind)),
+			     &j->driver, err);
 	if (rc != KZ_OK)
 		return rc;
 	/* Without it the job is looked after once a second all the same. */
@@ -116,7 +114,8 @@ static bool again(struct kz_job *j, enum kz_answer answer)
 	static const int64_t wait_ms[] = { 200, 500, 1000, 2000, 4000 };
 	size_t i = j->tries < 5 ? (size_t)j->tries : 4;
 
-	if (j->kind != KZ_JOB_DELETE || answer == KZ_ANSWER_ABSENT || kz_deadline_passed(j->give_up))
+	if (j->kind != KZ_JOB_DELETE || answer == KZ_ANSWER_ABSENT ||
+	    kz_deadline_passed(j->give_up))
 		return false;
 	j->tries++;
 	j->not_before = kz_deadline_in(KZ_MS(wait_ms[i]));
@@ -126,13 +125,15 @@ static bool again(struct kz_job *j, enum kz_answer answer)
 static void say_failure(const struct kz_job *j, const struct kz_json *reply, enum kz_answer answer)
 {
 	bool is_fine = (j->kind == KZ_JOB_DELETE && answer == KZ_ANSWER_ABSENT) ||
-		       ((j->kind == KZ_JOB_CREATE || j->kind == KZ_JOB_LIST) && answer == KZ_ANSWER_PRESENT) ||
+		       ((j->kind == KZ_JOB_CREATE || j->kind == KZ_JOB_LIST) &&
+			answer == KZ_ANSWER_PRESENT) ||
 		       kz_json_flag(reply, "ok", false);
 
 	if (!is_fine)
 		kz_log(KZ_LOG_WARNING, "driver failed", "verb", verbs[j->kind], "worker",
-		       j->task.worker[0] ? j->task.worker : NULL, "reason", kz_json_str(reply, "reason", "driver_failed"),
-		       "text", kz_json_str(reply, "text", "no answer"), NULL);
+		       j->task.worker[0] ? j->task.worker : NULL, "reason",
+		       kz_json_str(reply, "reason", "driver_failed"), "text",
+		       kz_json_str(reply, "text", "no answer"), NULL);
 }
 
 /* True when the job is over and may be freed. */
@@ -146,7 +147,8 @@ static bool tend(struct kz_keeper *k, struct kz_job *j)
 	if (!j->driver && !may_start(k, j))
 		return false;
 	if (!j->driver && start(k, j, &err) != KZ_OK) {
-		kz_log(KZ_LOG_ERROR, "cannot start the driver", "verb", verbs[j->kind], "text", err.text, NULL);
+		kz_log(KZ_LOG_ERROR, "cannot start the driver", "verb", verbs[j->kind], "text",
+		       err.text, NULL);
 		/* A create that was never started certainly made nothing. */
 		answer = j->kind == KZ_JOB_CREATE ? KZ_ANSWER_ABSENT : KZ_ANSWER_UNKNOWN;
 		done = true;

@@ -24,8 +24,8 @@ enum kz_job_kind { KZ_JOB_PROBE, KZ_JOB_IMAGE, KZ_JOB_LIST, KZ_JOB_CREATE, KZ_JO
 struct kz_job {
 	struct kz_job *next;
 	enum kz_job_kind kind;
-	struct kz_task task;           /* CREATE and DELETE */
-	int64_t taken_ms;              /* LIST: Valkey's clock before it was asked */
+	struct kz_task task; /* CREATE and DELETE */
+	int64_t taken_ms;    /* LIST: Valkey's clock before it was asked */
 	struct kz_driver_job *driver;
 	struct kz_deadline not_before; /* a delete that is tried again */
 	struct kz_deadline give_up;
@@ -40,34 +40,37 @@ struct kz_silent {
 };
 
 struct kz_keeper {
-	struct kz_conf conf;       /* the last settings that made sense */
+	struct kz_conf conf; /* the last settings that made sense */
 	bool has_conf;
-	uint64_t conf_mark;        /* of the files they came from */
+	uint64_t conf_mark; /* of the files they came from */
 	struct kz_secret worker_key;
 	char driver[512], audit_path[512];
 
-	struct kz_auth *auth;      /* NULL while Valkey cannot be used */
-	struct kz_audit *audit;    /* NULL while the store cannot be used */
+	struct kz_auth *auth;   /* NULL while Valkey cannot be used */
+	struct kz_audit *audit; /* NULL while the store cannot be used */
 	int epoll, signals, ready_fd;
 	struct kz_job *jobs;
 
-	struct kz_json *probe;     /* the driver's word on its runtime; NULL: not yet, or it failed */
-	char image[96];            /* identity of the image, "" unknown */
+	struct kz_json *probe; /* the driver's word on its runtime; NULL: not yet, or it failed */
+	char image[96];        /* identity of the image, "" unknown */
 	bool is_configured, is_published, is_reconciled, is_open;
+	bool is_close_told; /* Valkey knows why this node is closed */
+	bool has_begun;     /* what an earlier controller left half done was settled */
 	bool is_closed_by_operator;
-	struct kz_err why;         /* why admission is closed; rc KZ_OK while it is open */
-	struct kz_err said;        /* what was last logged and written */
+	struct kz_err why;  /* why admission is closed; rc KZ_OK while it is open */
+	struct kz_err said; /* what was last logged and written */
 	bool has_said;
 
-	struct kz_err bad_conf, bad_driver, bad_audit; /* rc KZ_OK: that part works */
-	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory, next_step, next_rotate;
+	struct kz_err bad_conf, bad_valkey, bad_driver, bad_audit; /* rc KZ_OK: that part works */
+	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory,
+		next_step, next_rotate;
 	struct kz_silent *silent;
 	size_t silent_count;
 
-	int ends;                  /* 0 runs; 1 drains; 2 deletes its workers; 3 done */
+	int ends; /* 0 runs; 1 drains; 2 deletes its workers; 3 done */
 	struct kz_deadline drain_until, delete_until;
-	bool has_listed;           /* while deleting: a list came back */
-	size_t listed;             /* and held this many */
+	bool has_listed; /* while deleting: a list came back */
+	size_t listed;   /* and held this many */
 };
 
 /* -- keeper_say.c -- */
@@ -102,7 +105,8 @@ void kz_job_free_all(struct kz_keeper *k);
 /* -- keeper_work.c -- */
 
 /* A finished verb. in: reply may be NULL */
-void kz_keeper_done(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply, enum kz_answer answer);
+void kz_keeper_done(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply,
+		    enum kz_answer answer);
 /* One keeper step: ask Valkey what to do and put it in line. */
 void kz_keeper_step(struct kz_keeper *k);
 

@@ -14,9 +14,12 @@ static bool same(const struct kz_err *a, const struct kz_err *b)
 
 void kz_keeper_fault(struct kz_keeper *k, const struct kz_err *err)
 {
-	k->is_configured = k->is_published = k->is_reconciled = k->is_open = false;
-	k->why = *err;
-	if (!kz_str_has_prefix(err->reason, "coordination_") && !kz_str_eq(err->reason, "library_missing"))
+	k->is_configured = k->is_published = k->is_reconciled = k->is_open = k->is_close_told =
+		false;
+	k->bad_valkey = *err;
+	k->next_inventory = kz_deadline_in(KZ_MS(500));
+	if (!kz_str_has_prefix(err->reason, "coordination_") &&
+	    !kz_str_eq(err->reason, "library_missing"))
 		return;
 	kz_auth_close(k->auth);
 	k->auth = NULL;
@@ -26,47 +29,40 @@ void kz_keeper_fault(struct kz_keeper *k, const struct kz_err *err)
 void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why)
 {
 	struct kz_err own = KZ_ERR_INIT;
-	bool is_new = k->is_open || !kz_str_eq(k->why.reason, why->reason);
+	bool is_new = k->is_open || !k->is_close_told || !kz_str_eq(k->why.reason, why->reason);
 	enum kz_reason known;
 
 	k->is_open = false;
 	k->why = *why;
-	if (!is_new || !k->auth)
+	if (!is_new || !k->auth || !k->is_configured)
 		return;
+	k->is_close_told = true;
 	if (kz_auth_close_admission(k->auth, k->conf.set.kz_node,
-				    kz_reason_find(why->reason, &known) ? why->reason : kz_reason_code(KZ_R_INTERNAL),
+				    kz_reason_find(why->reason, &known)
+					    ? why->reason
+					    : kz_reason_code(KZ_R_INTERNAL),
 				    &own) != KZ_OK)
 		kz_keeper_fault(k, &own);
 }
 
-/* What keeps admission closed; false when nothing does. */
-static bool obstacle(const struct kz_keeper *k, struct kz_err *why)
+/* What keeps admission closed; NULL when nothing does. in: other is filled when the cause has no record of its own */
+static const struct kz_err *obstacle(const struct kz_keeper *k, struct kz_err *other)
 {
-	if (k->bad_conf.rc != KZ_OK) {
-		*why = k->bad_conf;
-		return true;
-	}
-	if (k->bad_driver.rc != KZ_OK) {
-		*why = k->bad_driver;
-		return true;
-	}
-	if (k->bad_audit.rc != KZ_OK) {
-		*why = k->bad_audit;
-		return true;
-	}
+	const struct kz_err *const parts[] = { &k->bad_conf, &k->bad_valkey, &k->bad_driver,
+					       &k->bad_audit };
+
+	/* An operator's word goes before what fails on the way down. */
 	if (k->ends > 0 || k->is_closed_by_operator) {
-		kz_refuse(why, KZ_R_DEPLOYMENT_CLOSED, NULL);
-		return true;
+		kz_refuse(other, KZ_R_DEPLOYMENT_CLOSED, NULL);
+		return other;
 	}
-	if (!k->is_published) {
-		kz_refuse(why, KZ_R_IMAGE_UNPUBLISHED, NULL);
-		return true;
-	}
-	if (!k->is_reconciled) {
-		kz_refuse(why, KZ_R_NOT_RECONCILED, NULL);
-		return true;
-	}
-	return false;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i]->rc != KZ_OK)
+			return parts[i];
+	if (k->is_published && k->is_reconciled)
+		return NULL;
+	kz_refuse(other, k->is_published ? KZ_R_NOT_RECONCILED : KZ_R_IMAGE_UNPUBLISHED, NULL);
+	return other;
 }
 
 /* Until then the node serves without a further inventory: two periods and a list's usual time. */
@@ -78,11 +74,10 @@ static struct kz_ms freshness(const struct kz_keeper *k)
 void kz_keeper_open(struct kz_keeper *k)
 {
 	struct kz_err why = KZ_ERR_INIT;
+	const struct kz_err *what = obstacle(k, &why);
 
-	if (!k->auth)
-		return; /* the reason is in why already */
-	if (obstacle(k, &why)) {
-		kz_keeper_close(k, &why);
+	if (what) {
+		kz_keeper_close(k, what);
 		return;
 	}
 	if (k->is_open)
@@ -133,7 +128,8 @@ static enum kz_rc write_report(const struct kz_keeper *k, struct kz_err *err)
 		rc = kz_buf_puts(&b, "\n", err);
 	if (rc == KZ_OK)
 		rc = kz_conf_path(&k->conf, "run/controller.json", path, sizeof(path), err);
-	return rc == KZ_OK ? kz_file_replace(AT_FDCWD, path, b.data, b.len, 0644, (gid_t)-1, err) : rc;
+	return rc == KZ_OK ? kz_file_replace(AT_FDCWD, path, b.data, b.len, 0644, (gid_t)-1, err)
+			   : rc;
 }
 
 void kz_keeper_say(struct kz_keeper *k)
@@ -143,9 +139,11 @@ void kz_keeper_say(struct kz_keeper *k)
 	if (k->has_said && same(&k->said, &k->why))
 		return;
 	if (k->is_open)
-		kz_log(KZ_LOG_INFO, "admission open", "node", k->conf.set.kz_node, "image", k->image, NULL);
+		kz_log(KZ_LOG_INFO, "admission open", "node", k->conf.set.kz_node, "image",
+		       k->image, NULL);
 	else
-		kz_log(KZ_LOG_WARNING, "admission closed", "reason", k->why.reason, "text", k->why.text, NULL);
+		kz_log(KZ_LOG_WARNING, "admission closed", "reason", k->why.reason, "text",
+		       k->why.text, NULL);
 	k->said = k->why;
 	k->has_said = true;
 	if (write_report(k, &err) != KZ_OK)

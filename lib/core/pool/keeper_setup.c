@@ -22,7 +22,8 @@ static uint64_t conf_mark(const char *state)
 	struct stat st;
 	uint64_t sum = 1;
 
-	if (kz_str_format(path, sizeof(path), NULL, "%s/env", state) != KZ_OK || !(d = opendir(path)))
+	if (kz_str_format(path, sizeof(path), NULL, "%s/env", state) != KZ_OK ||
+	    !(d = opendir(path)))
 		return 0;
 	while ((e = readdir(d))) {
 		uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -59,12 +60,14 @@ static enum kz_rc take(struct kz_keeper *k, const struct kz_conf *next, struct k
 	enum kz_rc rc = kz_where_program(next->set.kz_driver, k->driver, sizeof(k->driver), err);
 
 	if (rc != KZ_OK)
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_DRIVER: there is no program %s", next->set.kz_driver);
+		return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_DRIVER: there is no program %s",
+				 next->set.kz_driver);
 	if (k->has_conf && (!kz_str_eq(k->conf.set.kz_valkey_url, next->set.kz_valkey_url) ||
 			    !kz_str_eq(k->conf.set.kz_deployment_id, next->set.kz_deployment_id) ||
 			    !kz_str_eq(k->conf.set.kz_node, next->set.kz_node)))
-		return kz_refuse(err, KZ_R_SETTING_INVALID,
-				 "KZ_VALKEY_URL, KZ_DEPLOYMENT_ID or KZ_NODE changed: it counts after kz down and kz up");
+		return kz_refuse(
+			err, KZ_R_SETTING_INVALID,
+			"KZ_VALKEY_URL, KZ_DEPLOYMENT_ID or KZ_NODE changed: it counts after kz down and kz up");
 	if (k->has_conf && !same_driver(&k->conf.set, &next->set))
 		forget_driver(k);
 	k->conf = *next;
@@ -91,8 +94,6 @@ void kz_keeper_conf(struct kz_keeper *k)
 		rc = take(k, &next, &err);
 	k->conf_mark = mark;
 	k->bad_conf = rc == KZ_OK ? (struct kz_err)KZ_ERR_INIT : err;
-	if (rc != KZ_OK && !k->auth)
-		k->why = err;
 	if (rc == KZ_OK)
 		kz_log(KZ_LOG_INFO, "settings read", NULL);
 }
@@ -102,7 +103,8 @@ static enum kz_rc open_auth(struct kz_keeper *k, struct kz_err *err)
 	char url[300];
 	enum kz_rc rc = kz_conf_valkey_url(&k->conf, url, sizeof(url), err);
 
-	return rc == KZ_OK ? kz_auth_load(&k->auth, url, k->conf.set.kz_deployment_id, kz_deadline_in(KZ_SECONDS(2)), err)
+	return rc == KZ_OK ? kz_auth_load(&k->auth, url, k->conf.set.kz_deployment_id,
+					  kz_deadline_in(KZ_SECONDS(2)), err)
 			   : rc;
 }
 
@@ -115,6 +117,11 @@ static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)
 	if (rc != KZ_OK)
 		return rc;
 	k->is_configured = true;
+	if (!k->has_begun)
+		rc = kz_auth_creates_over(k->auth, k->conf.set.kz_node, err);
+	if (rc != KZ_OK)
+		return rc;
+	k->has_begun = true;
 	if (k->is_published || !k->image[0])
 		return KZ_OK;
 	rc = kz_auth_image(k->auth, k->image, err);
@@ -135,7 +142,7 @@ void kz_keeper_connect(struct kz_keeper *k)
 			return;
 		k->next_connect = kz_deadline_in(KZ_MS(500));
 		if (open_auth(k, &err) != KZ_OK) {
-			k->why = err;
+			k->bad_valkey = err;
 			return;
 		}
 		k->next_inventory = k->next_step = (struct kz_deadline){ 0 };

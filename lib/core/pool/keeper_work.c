@@ -46,7 +46,8 @@ static void identified(struct kz_keeper *k, const struct kz_json *reply)
 	if (kz_str_eq(identity, k->image))
 		return;
 	if (kz_str_copy(k->image, sizeof(k->image), identity, NULL) != KZ_OK || !identity[0]) {
-		kz_refuse(&k->bad_driver, KZ_R_DRIVER_PROTOCOL, "the driver's image identity is malformed");
+		kz_refuse(&k->bad_driver, KZ_R_DRIVER_PROTOCOL,
+			  "the driver's image identity is malformed");
 		return;
 	}
 	k->next_image = kz_deadline_in(KZ_SECONDS(60));
@@ -57,11 +58,13 @@ static void identified(struct kz_keeper *k, const struct kz_json *reply)
 /* An outcome that Valkey does not take any more: somebody else has settled it. */
 static bool is_settled(const struct kz_err *err)
 {
-	return kz_str_eq(err->reason, "token_superseded") || kz_str_eq(err->reason, "create_unsettled") ||
+	return kz_str_eq(err->reason, "token_superseded") ||
+	       kz_str_eq(err->reason, "create_unsettled") ||
 	       kz_str_eq(err->reason, "image_mismatch");
 }
 
-static void told(struct kz_keeper *k, const struct kz_task *t, const char *what, enum kz_rc rc, const struct kz_err *err)
+static void told(struct kz_keeper *k, const struct kz_task *t, const char *what, enum kz_rc rc,
+		 const struct kz_err *err)
 {
 	if (rc == KZ_OK) {
 		kz_log(KZ_LOG_INFO, what, "worker", t->worker, NULL);
@@ -72,7 +75,8 @@ static void told(struct kz_keeper *k, const struct kz_task *t, const char *what,
 		kz_keeper_fault(k, err);
 }
 
-static void created(struct kz_keeper *k, const struct kz_task *t, const struct kz_json *reply, enum kz_answer answer)
+static void created(struct kz_keeper *k, const struct kz_task *t, const struct kz_json *reply,
+		    enum kz_answer answer)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	enum kz_rc rc;
@@ -88,7 +92,8 @@ static void created(struct kz_keeper *k, const struct kz_task *t, const struct k
 		/* A driver that answers with another instance: nobody knows what is there. */
 		if (rc != KZ_OK && k->auth && kz_str_eq(err.reason, "token_superseded") &&
 		    !kz_str_eq(kz_json_str(reply, "instance", ""), t->instance))
-			told(k, t, "create unknown", kz_auth_create_unknown(k->auth, t->worker, t->token, &err), &err);
+			told(k, t, "create unknown",
+			     kz_auth_create_unknown(k->auth, t->worker, t->token, &err), &err);
 		return;
 	case KZ_ANSWER_ABSENT:
 		rc = kz_auth_create_failed(k->auth, t->worker, t->token, &err);
@@ -111,32 +116,26 @@ static void deleted(struct kz_keeper *k, const struct kz_task *t, enum kz_answer
 	k->next_step = (struct kz_deadline){ 0 };
 }
 
-void kz_keeper_done(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply, enum kz_answer answer)
+void kz_keeper_done(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply,
+		    enum kz_answer answer)
 {
 	switch (j->kind) {
-	case KZ_JOB_PROBE:
-		probed(k, reply);
-		return;
-	case KZ_JOB_IMAGE:
-		identified(k, reply);
-		return;
+	case KZ_JOB_PROBE: probed(k, reply); return;
+	case KZ_JOB_IMAGE: identified(k, reply); return;
 	case KZ_JOB_LIST:
 		if (answer == KZ_ANSWER_PRESENT) {
 			kz_recover(k, j, reply);
 			return;
 		}
 		/* Without a list nobody knows what runs [LEASE-19]. */
-		kz_refuse(&k->bad_driver, KZ_R_INVENTORY_UNAVAILABLE, "the driver gives no list: %.200s",
+		kz_refuse(&k->bad_driver, KZ_R_INVENTORY_UNAVAILABLE,
+			  "the driver gives no list: %.200s",
 			  kz_json_str(reply, "text", "no answer"));
 		k->is_reconciled = false;
 		k->next_inventory = kz_deadline_in(KZ_SECONDS(1));
 		return;
-	case KZ_JOB_CREATE:
-		created(k, &j->task, reply, answer);
-		return;
-	case KZ_JOB_DELETE:
-		deleted(k, &j->task, answer);
-		return;
+	case KZ_JOB_CREATE: created(k, &j->task, reply, answer); return;
+	case KZ_JOB_DELETE: deleted(k, &j->task, answer); return;
 	}
 }
 
@@ -169,14 +168,8 @@ void kz_keeper_step(struct kz_keeper *k)
 	}
 	for (size_t i = 0; i < count && k->auth; i++)
 		switch (tasks[i].kind) {
-		case KZ_TASK_CREATE:
-			kz_job_add(k, KZ_JOB_CREATE, &tasks[i]);
-			break;
-		case KZ_TASK_DELETE:
-			kz_job_add(k, KZ_JOB_DELETE, &tasks[i]);
-			break;
-		case KZ_TASK_CHECK:
-			check_holder(k, &tasks[i]);
-			break;
+		case KZ_TASK_CREATE: kz_job_add(k, KZ_JOB_CREATE, &tasks[i]); break;
+		case KZ_TASK_DELETE: kz_job_add(k, KZ_JOB_DELETE, &tasks[i]); break;
+		case KZ_TASK_CHECK: check_holder(k, &tasks[i]); break;
 		}
 }

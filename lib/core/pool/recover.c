@@ -8,15 +8,15 @@
 #include "core/worker/client.h"
 
 #define SEEN_MOST 4096
-#define ASK_ONE KZ_MS(300)  /* a healthy worker answers in less than one */
+#define ASK_ONE KZ_SECONDS(1) /* a healthy worker answers in less than a millisecond */
 #define ASK_ALL KZ_SECONDS(3)
 #define SILENT_ROUNDS 3
 
 /* What a worker says of itself. */
 enum word { WORD_FINE, WORD_SILENT, WORD_WRONG, WORD_NOT_ASKED };
 
-static enum kz_rc ask_health(struct kz_keeper *k, const char *path, const struct kz_seen *s, struct kz_json **health,
-			     struct kz_err *err)
+static enum kz_rc ask_health(struct kz_keeper *k, const char *path, const struct kz_seen *s,
+			     struct kz_json **health, struct kz_err *err)
 {
 	kz_auto_wk struct kz_wk *w = NULL;
 	struct kz_deadline until = kz_deadline_in(ASK_ONE);
@@ -36,7 +36,8 @@ static enum word ask(struct kz_keeper *k, struct kz_seen *s, struct kz_deadline 
 	struct stat st;
 
 	if (kz_deadline_passed(until) ||
-	    kz_str_format(suffix, sizeof(suffix), NULL, "workers/%s/ctl/control.sock", s->worker) != KZ_OK ||
+	    kz_str_format(suffix, sizeof(suffix), NULL, "workers/%s/ctl/control.sock", s->worker) !=
+		    KZ_OK ||
 	    kz_conf_path(&k->conf, suffix, path, sizeof(path), NULL) != KZ_OK)
 		return WORD_NOT_ASKED;
 	/* A driver of workers without a control socket vouches for them alone. */
@@ -47,7 +48,8 @@ static enum word ask(struct kz_keeper *k, struct kz_seen *s, struct kz_deadline 
 	bound = kz_json_get(health, "bound");
 	s->fence = kz_json_num(health, "fence", 0);
 	s->is_bound = kz_json_is_object(bound);
-	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE : WORD_WRONG;
+	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE
+										    : WORD_WRONG;
 }
 
 /* How many rounds in a row this worker was silent, this one included; 0 forgets it. */
@@ -64,7 +66,8 @@ static int silent_rounds(struct kz_keeper *k, const char *worker, bool is_silent
 		return 0;
 	}
 	if (!s) {
-		struct kz_silent *grown = realloc(k->silent, (k->silent_count + 1) * sizeof(*grown));
+		struct kz_silent *grown =
+			realloc(k->silent, (k->silent_count + 1) * sizeof(*grown));
 
 		if (!grown)
 			return 1;
@@ -102,9 +105,12 @@ static enum kz_rc read_entry(const struct kz_json *o, struct kz_seen *s, struct 
 	const char *name = kz_json_str(o, "worker", "");
 
 	memset(s, 0, sizeof(*s));
-	if (!kz_str_is_name(name) || kz_str_copy(s->worker, sizeof(s->worker), name, NULL) != KZ_OK ||
-	    kz_str_copy(s->instance, sizeof(s->instance), kz_json_str(o, "instance", ""), NULL) != KZ_OK)
-		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL, "the driver lists a worker without a proper name");
+	if (!kz_str_is_name(name) ||
+	    kz_str_copy(s->worker, sizeof(s->worker), name, NULL) != KZ_OK ||
+	    kz_str_copy(s->instance, sizeof(s->instance), kz_json_str(o, "instance", ""), NULL) !=
+		    KZ_OK)
+		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL,
+				 "the driver lists a worker without a proper name");
 	return KZ_OK;
 }
 
@@ -117,11 +123,12 @@ static bool judge(struct kz_keeper *k, struct kz_seen *s, bool is_alive, struct 
 		return true;
 	word = ask(k, s, until);
 	/* Before admission opens every worker must have said whom it belongs to. */
-	return word == WORD_WRONG ||
-	       silent_rounds(k, s->worker, word == WORD_SILENT) >= (k->is_reconciled ? SILENT_ROUNDS : 1);
+	return word == WORD_WRONG || silent_rounds(k, s->worker, word == WORD_SILENT) >=
+					     (k->is_reconciled ? SILENT_ROUNDS : 1);
 }
 
-static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, struct round *r, struct kz_err *err)
+static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, struct round *r,
+			    struct kz_err *err)
 {
 	const struct kz_json *list = kz_json_get(reply, "workers");
 	struct kz_deadline until = kz_deadline_in(ASK_ALL);
@@ -152,12 +159,14 @@ static enum kz_rc notice_operator(struct kz_keeper *k, struct kz_err *err)
 	enum kz_rc rc = kz_auth_status(k->auth, &status, err);
 
 	if (rc == KZ_OK && k->is_open &&
-	    kz_str_eq(kz_json_str(kz_json_get(status, "admission"), "reason", ""), "deployment_closed"))
+	    kz_str_eq(kz_json_str(kz_json_get(status, "admission"), "reason", ""),
+		      "deployment_closed"))
 		k->is_closed_by_operator = true;
 	return rc;
 }
 
-static enum kz_rc tell(struct kz_keeper *k, const struct kz_job *j, const struct round *r, struct kz_err *err)
+static enum kz_rc tell(struct kz_keeper *k, const struct kz_job *j, const struct round *r,
+		       struct kz_err *err)
 {
 	const char *node = k->conf.set.kz_node;
 	enum kz_rc rc = notice_operator(k, err);
@@ -174,11 +183,7 @@ static enum kz_rc tell(struct kz_keeper *k, const struct kz_job *j, const struct
 			rc = KZ_OK; /* being made, or on its way out already */
 	}
 	/* Says also whether this life of Valkey still knows us. */
-	if (rc == KZ_OK && k->is_open) {
-		k->is_open = false;
-		k->is_reconciled = true;
-		kz_keeper_open(k);
-	}
+	k->is_open = false; /* told again, in the same turn of the loop */
 	return rc;
 }
 
@@ -201,6 +206,8 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 			kz_keeper_fault(k, &err);
 		} else {
 			k->is_reconciled = true;
+			k->is_close_told = false; /* Valkey did not know this node before */
+			k->bad_valkey = (struct kz_err)KZ_ERR_INIT;
 			k->next_step = (struct kz_deadline){ 0 };
 		}
 	}
