@@ -58,6 +58,11 @@ struct kz_verdict {
 	int json_status;  /* with -j */
 };
 
+/*
+ * Judge a run.
+ * out: always whole; a failure (has_failure) before the code started names why it
+ * did not, one after its end names what kz failed to deliver.
+ */
 void kz_result_judge(const struct kz_run_facts *f, struct kz_verdict *out);
 
 /* Names as they stand in records; static. "" for KZ_CAUSE_NONE. */

@@ -1,4 +1,5 @@
 # Hostile programs: each ends within its bound plus one second, the record says why, and the next tenant of that
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # worker finds nothing.  One worker serves them all, so that each row is also a test of the reset after the last.
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

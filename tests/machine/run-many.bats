@@ -1,4 +1,5 @@
 # Many runs at once: all succeed, nobody shares a worker, and the pool comes back to its size.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz

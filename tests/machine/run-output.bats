@@ -1,4 +1,5 @@
 # Output of every size and kind comes through whole, or the record says what did not; broken ends are never success.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz

@@ -1,4 +1,5 @@
 # kz-lease without a stack: bad command lines, missing tokens, no stack.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 bats_require_minimum_version 1.5.0
 
 setup() {

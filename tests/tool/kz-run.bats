@@ -1,4 +1,5 @@
 # kz-run without a stack: bad command lines and bad files are told in one line, with the right status, and leave nothing.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 bats_require_minimum_version 1.5.0
 
 setup() {
