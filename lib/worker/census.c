@@ -45,6 +45,7 @@ static void put_digest(struct kz_census *c, enum kz_surface s, const char *a, co
 
 void kz_census_empty(struct kz_census *c, const struct kz_boot *b)
 {
+	*c = (struct kz_census){ 0 };
 	for (int i = 0; i < KZ_SURFACE_COUNT; i++)
 		c->at[i].now = -1;
 	put(c, KZ_SURFACE_CGROUP, sum(kz_gauge_pids(b), kz_gauge_processes(b)));
