@@ -68,6 +68,8 @@ enum kz_rc kz_front_mounts(const struct kz_front *f, bool detach, size_t *count,
 
 /* Would these "NAME=VALUE" texts make a set that makes sense? err: setting_invalid, setting_unknown */
 enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err);
+/* Before anything is made: are they NAME=VALUE, and right over the defaults where there is no state yet? */
+enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err);
 /* Store "NAME=VALUE" texts, checked together first; c is kept in step. out: how many changed */
 enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
 			  struct kz_err *err);

@@ -31,6 +31,22 @@ enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size
 	return kz_conf_check(&all, err);
 }
 
+enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err)
+{
+	struct kz_conf c;
+	char name[64];
+	const char *value;
+	enum kz_rc rc;
+
+	for (size_t i = 0; i < count; i++)
+		if ((rc = split(sets[i], name, sizeof name, &value, err)))
+			return rc;
+	if (kz_conf_load(&c, f->state, NULL) != KZ_E_UNAVAILABLE)
+		return KZ_OK;
+	kz_settings_default(&c.set);
+	return kz_front_check(&c, sets, count, err);
+}
+
 /*
  * Store each setting.  One may only become right after another (a least below a
  * most), so those that are refused are tried again while any goes through.
@@ -113,7 +129,7 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	size_t changed;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_may(f, "config set", err)))
+	if ((rc = kz_front_may(f, "config set", err)) || (rc = kz_front_check_early(f, sets, count, err)))
 		return rc;
 	rc = kz_conf_load(&c, f->state, err);
 	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))

@@ -35,8 +35,7 @@ static enum kz_rc add_posture(const struct kz_json *posture, struct kz_buf *b, s
 
 	if (!runtime)
 		return kz_buf_puts(b, "posture    not observed yet\n", err);
-	return kz_buf_printf(b, err, "posture    %s%s%s, %s\n", runtime, kz_json_str(posture, "version", NULL) ? " " : "",
-			     kz_json_str(posture, "version", ""),
+	return kz_buf_printf(b, err, "posture    %s, %s\n", kz_json_str(posture, "version", runtime),
 			     kz_json_flag(posture, "single_use", false) ? "each worker used once" :
 									  "workers reused after a proved reset");
 }

@@ -34,7 +34,7 @@ static enum kz_rc probe(const struct kz_front *f, const struct kz_conf *c, struc
 		kz_reason_find(kz_json_str(reply, "reason", ""), &why);
 		return kz_refuse(err, why, "%s", kz_json_str(reply, "text", "the driver refuses this machine"));
 	}
-	kz_front_say(f, "runtime %s %s", kz_json_str(reply, "runtime", "unknown"), kz_json_str(reply, "version", ""));
+	kz_front_say(f, "runtime: %s", kz_json_str(reply, "version", kz_json_str(reply, "runtime", "unknown")));
 	return KZ_OK;
 }
 
@@ -192,7 +192,8 @@ enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct k
 	bool was_running;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_may(f, "up", err)) || (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
+	if ((rc = kz_front_may(f, "up", err)) || (rc = kz_front_check_early(f, o->sets, o->set_count, err)) ||
+	    (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
 	    (rc = prepare(f, o, &c, &changed, err)))
 		return rc;
 	kz_front_told(f, o->sets, o->set_count, changed);

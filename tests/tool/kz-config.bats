@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# kz config, on a state directory whose services never start (POOL-8, DEP-15).
+
+# shellcheck disable=SC2154 # stderr and stderr_lines come from run --separate-stderr
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup() {
+	PATH=$(kz_bin_dir):$PATH
+	export KZ_STATE=$BATS_TEST_TMPDIR/state
+}
+
+# A state directory without a stack: the services of it are never started.
+make_state() {
+	mkdir -p "$KZ_STATE/env"
+	echo s0123456789abcdef >"$KZ_STATE/stack"
+	chmod 750 "$KZ_STATE" "$KZ_STATE/env"
+}
+
+@test "POOL-8: every setting of the table is shown with value, default and meaning" {
+	run kz config show
+	[ "$status" -eq 0 ]
+	while read -r name; do
+		grep -q "^$name " <<<"$output"
+	done < <(grep -vE '^(#|$)' "$BATS_TEST_DIRNAME/../../policy/settings.tbl" | cut -d' ' -f1)
+}
+
+@test "POOL-8: show -j lines fit their schema, and named settings are shown alone" {
+	kz config show -j | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect setting
+	run kz config show -j KZ_RUN_PIDS
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$(jq -r .value <<<"$output")" = 128 ]
+}
+
+@test "POOL-8: a name that is no setting is refused before anything is printed" {
+	run --separate-stderr kz config show KZ_RUN_PIDS KZ_NONSENSE
+	[ "$status" -eq 78 ]
+	[ -z "$output" ]
+	[[ "$stderr" == *setting_unknown*KZ_NONSENSE* ]]
+}
+
+@test "DEP-15: the caller's environment sets nothing" {
+	make_state
+	KZ_RUN_PIDS=7 run kz config show -j KZ_RUN_PIDS
+	[ "$status" -eq 0 ]
+	[ "$(jq -r .value <<<"$output")" = 128 ]
+}
+
+@test "POOL-8: set stores, and show tells it" {
+	make_state
+	run kz config set SANDBOX_WARM_POOL_MIN=5 KZ_RUN_PIDS=64
+	[ "$status" -eq 0 ]
+	[ "$(cat "$KZ_STATE/env/SANDBOX_WARM_POOL_MIN")" = 5 ]
+	[ "$(kz config show -j KZ_RUN_PIDS | jq -r .value)" = 64 ]
+}
+
+@test "POOL-8: nonsense is refused by name, with status 78, and nothing is stored" {
+	make_state
+	local bad
+	for bad in SANDBOX_WARM_POOL_MIN=-1 SANDBOX_WARM_POOL_MIN=8x SANDBOX_WARM_POOL_MIN=9223372036854775808 \
+		SANDBOX_POOL_MAX_ALLOCATED=1000000000 SANDBOX_WARM_POOL_MIN= SANDBOX_POOL_MAX_ALLOCATED=0 \
+		KZ_RUN_MEMORY_BYTES=1 "KZ_RUN_PIDS= 3" KZ_RUN_PIDS=+3; do
+		run --separate-stderr kz config set "$bad"
+		echo "$bad: $status $stderr"
+		[ "$status" -eq 78 ]
+		[[ "$stderr" == *setting_invalid*"${bad%%=*}"* ]]
+		[ -z "$(ls "$KZ_STATE/env")" ]
+	done
+}
+
+@test "POOL-8: settings that are right alone and wrong together are refused" {
+	make_state
+	run --separate-stderr kz config set SANDBOX_WARM_POOL_MIN=20 SANDBOX_POOL_MAX_ALLOCATED=10
+	[ "$status" -eq 78 ]
+	[[ "$stderr" == *setting_invalid* ]]
+	[ -z "$(ls "$KZ_STATE/env")" ]
+}
+
+@test "POOL-8: settings that are right only together are stored in any order" {
+	make_state
+	kz config set SANDBOX_WARM_POOL_MIN=40 SANDBOX_POOL_MAX_ALLOCATED=50
+	kz config set SANDBOX_POOL_MAX_ALLOCATED=3 SANDBOX_WARM_POOL_MIN=2
+	[ "$(kz config show -j SANDBOX_POOL_MAX_ALLOCATED | jq -r .value)" = 3 ]
+	[ "$(kz config show -j SANDBOX_WARM_POOL_MIN | jq -r .value)" = 2 ]
+}
+
+@test "POOL-8: one wrong name among right ones stores none of them" {
+	make_state
+	run kz config set KZ_RUN_PIDS=64 KZ_NONSENSE=1
+	[ "$status" -eq 78 ]
+	[ ! -e "$KZ_STATE/env/KZ_RUN_PIDS" ]
+}
+
+@test "POOL-8: check names the stored setting that is wrong, and set can mend it" {
+	make_state
+	echo many >"$KZ_STATE/env/KZ_RUN_PIDS"
+	run --separate-stderr kz config check
+	[ "$status" -eq 78 ]
+	[[ "$stderr" == *setting_invalid*KZ_RUN_PIDS* ]]
+	kz config set KZ_RUN_PIDS=99
+	run kz config check
+	[ "$status" -eq 0 ]
+}
+
+@test "POOL-8: a stored name of kz that is no setting is told" {
+	make_state
+	echo 1 >"$KZ_STATE/env/SANDBOX_NO_SUCH"
+	run --separate-stderr kz config check
+	[ "$status" -eq 78 ]
+	[[ "$stderr" == *SANDBOX_NO_SUCH* ]]
+}
+
+@test "POOL-8: set without a state directory says how to start" {
+	run --separate-stderr kz config set KZ_RUN_PIDS=64
+	[ "$status" -eq 69 ]
+	[[ "$stderr" == *not_running*"kz up"* ]]
+	[ ! -e "$KZ_STATE" ]
+}
+
+@test "POOL-8: config with a wrong command line is status 64 and one line of usage" {
+	local args
+	for args in "" "nonsense" "set" "check more" "show --nonsense" "set NOEQUALS" "set =1"; do
+		# shellcheck disable=SC2086 # words on purpose
+		run --separate-stderr kz config $args
+		echo "kz config $args: $status $stderr"
+		[ "$status" -eq 64 ]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[ ! -e "$KZ_STATE" ]
+	done
+}
