@@ -68,9 +68,9 @@ none_leased() {
 }
 
 @test "LEASE-12 an expired lease is not revived" {
-	kz config set SANDBOX_LEASE_TTL_SECONDS 3
+	kz config set SANDBOX_LEASE_TTL_SECONDS=3
 	kz-lease acquire -A a -C c -j >lease
-	kz config set SANDBOX_LEASE_TTL_SECONDS 12
+	kz config set SANDBOX_LEASE_TTL_SECONDS=12
 	kz_wait 10 none_leased
 	KZ_LEASE_TOKEN=$(jq -r .token lease) run kz-lease renew "$(jq -r .lease lease)"
 	[ "$status" -eq 75 ]

@@ -69,12 +69,12 @@ none_leased() {
 }
 
 @test "BOUND-12 the output bound is inclusive" {
-	kz config set SANDBOX_MAX_OUTPUT_BYTES 1000
+	kz config set SANDBOX_MAX_OUTPUT_BYTES=1000
 	kz_run -l shell -c 'head -c 400 /dev/zero | tr "\0" x'
 	[ "$status" -eq 0 ]
 	kz_record_is stdout.dropped_bytes 0
 	kz_run -l shell -c 'head -c 5000 /dev/zero | tr "\0" x; echo error >&2'
-	kz config set SANDBOX_MAX_OUTPUT_BYTES 67108864
+	kz config set SANDBOX_MAX_OUTPUT_BYTES=67108864
 	[ "$status" -eq 125 ]
 	kz_record_is outcome completed
 	kz_record_is 'limits_hit[0]' output

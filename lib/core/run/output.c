@@ -83,7 +83,8 @@ static int open_parent(int dir, const char *name)
 
 /* A file on its way: without a name until it is whole, where the file system can do that. */
 struct copy {
-	int dir, fd;
+	int dir; /* the output directory, borrowed */
+	int fd;
 	char temp[48]; /* its name meanwhile; "" for none */
 	int64_t bytes;
 	struct kz_sha256 hash;
@@ -96,7 +97,6 @@ static void copy_release(struct copy *c)
 	if (c->temp[0])
 		unlinkat(c->dir, c->temp, 0);
 	kz_auto_close_(&c->fd);
-	kz_auto_close_(&c->dir);
 }
 
 static enum kz_rc copy_open(struct copy *c, const struct kz_job *j, const char *name,
@@ -104,9 +104,7 @@ static enum kz_rc copy_open(struct copy *c, const struct kz_job *j, const char *
 {
 	char id[KZ_ID_HEX];
 
-	c->dir = open_parent(j->outdir_fd, name);
-	if (c->dir < 0)
-		return uncreatable(name, err);
+	c->dir = j->outdir_fd;
 	kz_sha256_start(&c->hash);
 	kz_random_id(id);
 	snprintf(c->temp, sizeof(c->temp), ".kz-%s", id);
@@ -135,28 +133,37 @@ static enum kz_rc copy_add(void *arg, const void *p, size_t n, struct kz_err *er
 	return kz_fd_write_all(c->fd, p, n, err);
 }
 
-/* Give it its name, replacing whatever had it (a symbolic link itself, never its target). */
+/* A nameless file gets a name beside the final one. */
+static int give_name(struct copy *c)
+{
+	char proc[40], id[KZ_ID_HEX];
+
+	if (c->temp[0])
+		return 0;
+	kz_random_id(id);
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", c->fd);
+	snprintf(c->temp, sizeof(c->temp), ".kz-%s", id);
+	if (linkat(AT_FDCWD, proc, c->dir, c->temp, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	c->temp[0] = 0;
+	return -1;
+}
+
+/*
+ * Give it its place, replacing whatever had the name (a symbolic link itself, never
+ * its target).  Directories are made only now, so that a failure leaves none.
+ */
 static enum kz_rc copy_finish(struct copy *c, const char *name, struct kz_err *err)
 {
-	const char *base = kz_path_base(name);
-	char proc[40], id[KZ_ID_HEX];
+	kz_auto_close int parent = -1;
 
 	if (kz_sys_before(KZ_SYS_OUT_COPY)) {
 		errno = EIO;
 		return uncreatable(name, err);
 	}
-	if (fchmod(c->fd, 0644))
-		return uncreatable(name, err);
-	if (!c->temp[0]) {
-		kz_random_id(id);
-		snprintf(c->temp, sizeof(c->temp), ".kz-%s", id);
-		snprintf(proc, sizeof(proc), "/proc/self/fd/%d", c->fd);
-		if (linkat(AT_FDCWD, proc, c->dir, c->temp, AT_SYMLINK_FOLLOW)) {
-			c->temp[0] = 0;
-			return uncreatable(name, err);
-		}
-	}
-	if (renameat(c->dir, c->temp, c->dir, base))
+	parent = open_parent(c->dir, name);
+	if (parent < 0 || fchmod(c->fd, 0644) || give_name(c) ||
+	    renameat(c->dir, c->temp, parent, kz_path_base(name)))
 		return uncreatable(name, err);
 	c->temp[0] = 0;
 	kz_sys_after(KZ_SYS_OUT_COPY);
