@@ -109,8 +109,8 @@ end
 local function ask_in_line(x, ask, is_first)
 	local t = ticket_of(x, ask.id)
 	if not t then
-		if not is_first then
-			return refuse(x, "wait_timeout", ask)
+		if not is_first then -- somebody else's sweep found it past its time
+			return refuse(x, ask.why == "workspace_busy" and ask.why or "wait_timeout", ask)
 		end
 		if ask.wait <= 0 then
 			local e = not ask.why and not head(x) and pick(x)
