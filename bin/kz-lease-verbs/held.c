@@ -1,37 +1,12 @@
 /* kz-lease renew and release: with the token of a lease. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fd.h"
-#include "rule/reason.h"
+#include "cli/token.h"
 #include "verbs.h"
-
-/* Tokens never stand in an argument list: from the environment, or from a descriptor. */
-static enum kz_rc read_token(int64_t fd, char out[KZ_ID_HEX], struct kz_err *err)
-{
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(KZ_ID_HEX + 1);
-	const char *token = getenv("KZ_LEASE_TOKEN");
-
-	if (fd >= 0) {
-		if (kz_fd_read_all((int)fd, &b, err))
-			return kz_refuse(err, KZ_R_TOKEN_MISSING, "--token-fd %d gives no token",
-					 (int)fd);
-		while (b.len && (b.data[b.len - 1] == '\n' || b.data[b.len - 1] == '\r'))
-			b.data[--b.len] = 0;
-		token = kz_buf_str(&b);
-	}
-	if (!token || strlen(token) != KZ_ID_HEX - 1)
-		return kz_refuse(err, KZ_R_TOKEN_MISSING,
-				 "give the token in KZ_LEASE_TOKEN or with --token-fd FD");
-	memcpy(out, token, KZ_ID_HEX);
-	return KZ_OK;
-}
 
 /* renew and release begin alike. */
 static enum kz_rc find(struct kz_cli *cli, struct kz_hold *h, int64_t token_fd)
 {
-	char token[KZ_ID_HEX];
-	enum kz_rc rc = read_token(token_fd, token, &cli->err);
+	char token[KZ_TOKEN_TEXT];
+	enum kz_rc rc = kz_token_read(token_fd, token, &cli->err);
 
 	if (!rc)
 		rc = kz_hold_open(h, &cli->err);

@@ -282,8 +282,8 @@ void kz_client_close(struct kz_client *c)
 	}
 	if (w->holder == c) {
 		w->holder = NULL;
-		if (w->hold.state == KZ_HOLD_BOUND) {
-			w->hold.state = KZ_HOLD_ENDED;
+		if (w->tenure.state == KZ_TENURE_BOUND) {
+			w->tenure.state = KZ_TENURE_ENDED;
 			kz_worker_end_tenant(w, "transport_lost");
 		}
 	}

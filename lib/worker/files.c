@@ -67,7 +67,7 @@ static enum kz_rc open_put(struct kz_client *c, const struct kz_json *o, struct 
 	kz_auto_close int top = -1, parent = -1, fd = -1;
 	bool is_tenants;
 
-	if (kz_hold_check(&w->hold, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
+	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
 	    place_of(o, &dir, err) != KZ_OK || name_of(o, name, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (mode < 0 || mode > 0777 || kz_json_num(o, "size", -1) != c->body_left)
@@ -195,7 +195,7 @@ static enum kz_rc open_get(struct kz_client *c, const struct kz_json *o, struct 
 	struct stat st;
 	kz_auto_close int top = -1, fd = -1;
 
-	if (kz_hold_check(&w->hold, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
+	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
 	    name_of(o, name, err) != KZ_OK)
 		return KZ_E_DATA;
 	top = kz_space_at(w->space.dir, KZ_SPACE_HOME, O_RDONLY | O_DIRECTORY, 0);

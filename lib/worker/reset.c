@@ -86,7 +86,7 @@ static struct kz_json *readings(const struct kz_worker *w, const struct kz_censu
 
 static void fail(struct kz_worker *w, const struct kz_err *err)
 {
-	w->hold.state = KZ_HOLD_BROKEN;
+	w->tenure.state = KZ_TENURE_BROKEN;
 	kz_log(KZ_LOG_ERROR, "reset failed", "text", err->text, NULL);
 	if (w->resetter)
 		kz_client_refuse(w->resetter, err);
@@ -122,7 +122,7 @@ void kz_worker_reset(struct kz_worker *w)
 		fail(w, &err);
 		return;
 	}
-	kz_hold_clean(&w->hold);
+	kz_tenure_clean(&w->tenure);
 	w->resetter = NULL;
 	if (to)
 		kz_client_answer(to, 200, readings(w, &c, &t));

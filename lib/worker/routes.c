@@ -29,19 +29,19 @@ static void health(struct kz_client *c, const struct kz_json *in, struct kz_slic
 
 	(void)in;
 	(void)tail;
-	if (w->hold.lease[0]) {
+	if (w->tenure.lease[0]) {
 		b = kz_json_object();
-		kz_json_set_str(b, "lease", w->hold.lease);
-		kz_json_set_int(b, "fence", w->hold.fence);
+		kz_json_set_str(b, "lease", w->tenure.lease);
+		kz_json_set_int(b, "fence", w->tenure.fence);
 	}
-	kz_json_set_str(o, "state", kz_hold_name(w->hold.state));
+	kz_json_set_str(o, "state", kz_tenure_name(w->tenure.state));
 	kz_json_set_str(o, "worker", w->boot.worker);
 	kz_json_set_str(o, "instance", w->boot.instance);
 	kz_json_set_str(o, "image", w->boot.image);
 	kz_json_set(o, "posture", kz_json_ref(w->posture));
 	kz_json_set_bool(o, "single_use", w->boot.single_use);
 	kz_json_set(o, "bound", b);
-	kz_json_set_int(o, "fence", w->hold.fence);
+	kz_json_set_int(o, "fence", w->tenure.fence);
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
 	kz_client_answer(c, 200, o);
 }
@@ -53,9 +53,9 @@ static void bind_lease(struct kz_client *c, const struct kz_json *in, struct kz_
 	bool is_again = false;
 
 	(void)tail;
-	if (kz_hold_bind(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "fence", 0),
+	if (kz_tenure_bind(&w->tenure, kz_json_str(in, "lease", NULL), kz_json_num(in, "fence", 0),
 			 KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &is_again, &err) != KZ_OK ||
-	    (!is_again && kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK)) {
+	    (!is_again && kz_timer_at(w->lease_timer, w->tenure.until, &err) != KZ_OK)) {
 		kz_client_refuse(c, &err);
 		return;
 	}
@@ -70,9 +70,9 @@ static void extend(struct kz_client *c, const struct kz_json *in, struct kz_slic
 	struct kz_err err = KZ_ERR_INIT;
 
 	(void)tail;
-	if (kz_hold_extend(&w->hold, kz_json_str(in, "lease", NULL), kz_json_num(in, "clock_ms", -1),
+	if (kz_tenure_extend(&w->tenure, kz_json_str(in, "lease", NULL), kz_json_num(in, "clock_ms", -1),
 			   KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &err) != KZ_OK ||
-	    kz_timer_at(w->lease_timer, w->hold.until, &err) != KZ_OK) {
+	    kz_timer_at(w->lease_timer, w->tenure.until, &err) != KZ_OK) {
 		kz_client_refuse(c, &err);
 		return;
 	}
@@ -120,14 +120,14 @@ static void on_end(void *arg, const struct kz_json *record, bool is_dead)
 
 	w->runner = NULL;
 	if (!is_dead)
-		w->hold.state = KZ_HOLD_BROKEN;
+		w->tenure.state = KZ_TENURE_BROKEN;
 	if (c && kz_json_write(record, &b, NULL) == KZ_OK) {
 		c->record_sent = true;
 		kz_client_frame(c, KZ_FRAME_RECORD, b.data, b.len);
 	} else if (c) {
 		kz_client_close(c); /* no record is an unknown outcome */
 	}
-	if (w->hold.state == KZ_HOLD_RESETTING)
+	if (w->tenure.state == KZ_TENURE_RESETTING)
 		kz_worker_reset(w);
 }
 
@@ -155,11 +155,11 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 				    .output_bytes = kz_json_num(in, "output_bytes", 0),
 				    .open_files = kz_json_num(in, "open_files", 0),
 				    .stdin_open = kz_json_flag(in, "stdin", false) };
-	if (kz_hold_check(&w->hold, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
+	if (kz_tenure_check(&w->tenure, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
 		return KZ_E_TEMPFAIL;
 	if (kz_run_is_busy(w->run))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a program is running already");
-	if (ask->wall.ms < 1 || ask->wall.ms > KZ_HOLD_TTL_MOST || ask->output_bytes < 1 ||
+	if (ask->wall.ms < 1 || ask->wall.ms > KZ_TENURE_TTL_MOST || ask->output_bytes < 1 ||
 	    ask->output_bytes > w->boot.output_bytes || ask->open_files < 4 ||
 	    ask->open_files > w->boot.open_files)
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a bound is missing or over the worker's");
@@ -214,7 +214,7 @@ static void reset(struct kz_client *c, const struct kz_json *in, struct kz_slice
 		kz_client_refuse(c, &err);
 		return;
 	}
-	if (kz_hold_reset(&w->hold, kz_json_str(in, "lease", NULL), &err) != KZ_OK) {
+	if (kz_tenure_reset(&w->tenure, kz_json_str(in, "lease", NULL), &err) != KZ_OK) {
 		kz_client_refuse(c, &err);
 		return;
 	}

@@ -43,9 +43,9 @@ static void lease_passed(void *arg)
 {
 	struct kz_worker *w = arg;
 
-	if (w->hold.state != KZ_HOLD_BOUND && w->hold.state != KZ_HOLD_ENDED)
+	if (w->tenure.state != KZ_TENURE_BOUND && w->tenure.state != KZ_TENURE_ENDED)
 		return;
-	w->hold.state = KZ_HOLD_EXPIRED;
+	w->tenure.state = KZ_TENURE_EXPIRED;
 	kz_worker_end_tenant(w, "lease_lost");
 }
 
@@ -140,7 +140,7 @@ enum kz_rc kz_worker_main(struct kz_err *err)
 
 	w.wall = (struct kz_wall)KZ_WALL_INIT;
 	w.space.dir = -1;
-	kz_hold_clean(&w.hold);
+	kz_tenure_clean(&w.tenure);
 	umask(0);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -13,7 +13,7 @@
 #include "worker/boot.h"
 #include "worker/census.h"
 #include "worker/deny.h"
-#include "worker/hold.h"
+#include "worker/tenure.h"
 #include "worker/run.h"
 #include "worker/space.h"
 #include "worker/wall.h"
@@ -29,7 +29,7 @@ struct kz_worker {
 	struct kz_deny deny;
 	struct kz_wall wall;
 	struct kz_space space;
-	struct kz_hold hold;
+	struct kz_tenure tenure;
 	struct kz_run *run;
 	struct kz_timer *lease_timer;
 	struct kz_watch *listener, *terminator;
@@ -53,7 +53,7 @@ enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err);
 /* End whatever runs, keep the files. */
 void kz_worker_end_tenant(struct kz_worker *w, const char *cause);
 
-/* reset.c: end, wipe, make anew, measure; answers w->resetter. in: the hold is resetting already */
+/* reset.c: end, wipe, make anew, measure; answers w->resetter. in: the tenure is resetting already */
 void kz_worker_reset(struct kz_worker *w);
 /* Empty the cgroup's part, file system, wall, rest of the census. err: KZ_E_OS */
 enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients, struct kz_err *err);

@@ -1,10 +1,10 @@
 /* Lease, fence and deadline of a worker. */
-#include "worker/hold.h"
+#include "worker/tenure.h"
 
 #include "base/str.h"
 #include "rule/reason.h"
 
-const char *kz_hold_name(enum kz_hold_state s)
+const char *kz_tenure_name(enum kz_tenure_state s)
 {
 	static const char *const names[] = { "clean",	"bound",     "ended",
 					     "expired", "resetting", "broken" };
@@ -19,28 +19,28 @@ static bool is_lease(const char *s)
 	for (; s && s[n]; n++)
 		if (!((s[n] >= '0' && s[n] <= '9') || (s[n] >= 'a' && s[n] <= 'f')))
 			return false;
-	return n >= 16 && n < KZ_HOLD_LEASE;
+	return n >= 16 && n < KZ_TENURE_LEASE;
 }
 
 static bool is_ttl(struct kz_ms ttl)
 {
-	return ttl.ms > 0 && ttl.ms <= KZ_HOLD_TTL_MOST;
+	return ttl.ms > 0 && ttl.ms <= KZ_TENURE_TTL_MOST;
 }
 
-enum kz_rc kz_hold_bind(struct kz_hold *h, const char *lease, int64_t fence, struct kz_ms ttl,
+enum kz_rc kz_tenure_bind(struct kz_tenure *h, const char *lease, int64_t fence, struct kz_ms ttl,
 			struct kz_deadline now, bool *is_again, struct kz_err *err)
 {
 	*is_again = false;
 	if (!is_lease(lease) || !is_ttl(ttl) || fence < 1)
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "a bind needs lease, fence and ttl_ms");
-	if (h->state == KZ_HOLD_BOUND && kz_str_eq(h->lease, lease) && h->fence == fence &&
+	if (h->state == KZ_TENURE_BOUND && kz_str_eq(h->lease, lease) && h->fence == fence &&
 	    now.boot_ms < h->until.boot_ms) {
 		*is_again = true;
 		return KZ_OK;
 	}
-	if (h->state != KZ_HOLD_CLEAN)
+	if (h->state != KZ_TENURE_CLEAN)
 		return kz_refuse(err, KZ_R_WORKER_REFUSED_BIND, "the worker is %s",
-				 kz_hold_name(h->state));
+				 kz_tenure_name(h->state));
 	if (fence <= h->fence)
 		return kz_refuse(err, KZ_R_WORKER_REFUSED_BIND,
 				 "the fence is not higher than the last one");
@@ -48,15 +48,15 @@ enum kz_rc kz_hold_bind(struct kz_hold *h, const char *lease, int64_t fence, str
 		return KZ_E_DATA;
 	h->fence = fence;
 	h->until.boot_ms = now.boot_ms + ttl.ms;
-	h->state = KZ_HOLD_BOUND;
+	h->state = KZ_TENURE_BOUND;
 	return KZ_OK;
 }
 
-enum kz_rc kz_hold_check(const struct kz_hold *h, const char *lease, struct kz_deadline now,
+enum kz_rc kz_tenure_check(const struct kz_tenure *h, const char *lease, struct kz_deadline now,
 			 struct kz_err *err)
 {
-	if (h->state != KZ_HOLD_BOUND)
-		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_hold_name(h->state));
+	if (h->state != KZ_TENURE_BOUND)
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_tenure_name(h->state));
 	if (!lease || !kz_str_eq(lease, h->lease))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "another lease holds the worker");
 	/* the timer may be late; the clock is not */
@@ -65,10 +65,10 @@ enum kz_rc kz_hold_check(const struct kz_hold *h, const char *lease, struct kz_d
 	return KZ_OK;
 }
 
-enum kz_rc kz_hold_extend(struct kz_hold *h, const char *lease, int64_t clock_ms, struct kz_ms ttl,
+enum kz_rc kz_tenure_extend(struct kz_tenure *h, const char *lease, int64_t clock_ms, struct kz_ms ttl,
 			  struct kz_deadline now, struct kz_err *err)
 {
-	enum kz_rc rc = kz_hold_check(h, lease, now, err);
+	enum kz_rc rc = kz_tenure_check(h, lease, now, err);
 
 	if (rc != KZ_OK)
 		return rc;
@@ -80,19 +80,19 @@ enum kz_rc kz_hold_extend(struct kz_hold *h, const char *lease, int64_t clock_ms
 	return KZ_OK;
 }
 
-enum kz_rc kz_hold_reset(struct kz_hold *h, const char *lease, struct kz_err *err)
+enum kz_rc kz_tenure_reset(struct kz_tenure *h, const char *lease, struct kz_err *err)
 {
-	if (h->state != KZ_HOLD_BOUND && h->state != KZ_HOLD_ENDED)
-		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_hold_name(h->state));
+	if (h->state != KZ_TENURE_BOUND && h->state != KZ_TENURE_ENDED)
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_tenure_name(h->state));
 	if (!lease || !kz_str_eq(lease, h->lease))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "another lease holds the worker");
-	h->state = KZ_HOLD_RESETTING;
+	h->state = KZ_TENURE_RESETTING;
 	return KZ_OK;
 }
 
-void kz_hold_clean(struct kz_hold *h)
+void kz_tenure_clean(struct kz_tenure *h)
 {
-	h->state = KZ_HOLD_CLEAN;
+	h->state = KZ_TENURE_CLEAN;
 	h->lease[0] = 0;
 	h->until = KZ_NEVER;
 }
