@@ -9,7 +9,7 @@ VERSION := $(shell cat VERSION)
 
 # One short line a step; V=1 shows the commands.
 Q := $(if $(V),,@)
-say = $(if $(V),,@echo "  $1 $2")
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo "  $1 $2")
 
 B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \

@@ -19,7 +19,10 @@ struct kz_buf {
 	size_t max; /* bytes it may hold; set by kz_buf_init, never 0 */
 };
 
-#define KZ_BUF_INIT(max_bytes) { NULL, 0, 0, (max_bytes) }
+#define KZ_BUF_INIT(max_bytes)                                                                     \
+	{                                                                                          \
+		NULL, 0, 0, (max_bytes)                                                            \
+	}
 
 /* Make an empty buffer that never holds more than max bytes. */
 void kz_buf_init(struct kz_buf *b, size_t max);

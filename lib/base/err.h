@@ -29,12 +29,15 @@ enum kz_rc {
 
 struct kz_err {
 	enum kz_rc rc;
-	int sys_errno;    /* errno at the failure, or 0 */
-	char reason[40];  /* code from policy/reasons.tbl, or "" */
-	char text[472];   /* one line, lower case, no full stop */
+	int sys_errno;   /* errno at the failure, or 0 */
+	char reason[40]; /* code from policy/reasons.tbl, or "" */
+	char text[472];  /* one line, lower case, no full stop */
 };
 
-#define KZ_ERR_INIT { KZ_OK, 0, "", "" }
+#define KZ_ERR_INIT                                                                                \
+	{                                                                                          \
+		KZ_OK, 0, "", ""                                                                   \
+	}
 
 /*
  * Record a failure and return its code, so that callers write

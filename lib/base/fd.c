@@ -13,7 +13,8 @@ enum kz_rc kz_fd_write_all(int fd, const void *p, size_t n, struct kz_err *err)
 	return kz_fd_write_until(fd, p, n, KZ_NEVER, err);
 }
 
-enum kz_rc kz_fd_write_until(int fd, const void *p, size_t n, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_fd_write_until(int fd, const void *p, size_t n, struct kz_deadline until,
+			     struct kz_err *err)
 {
 	const char *s = p;
 
@@ -100,7 +101,8 @@ enum kz_rc kz_fd_set_cloexec(int fd, bool on, struct kz_err *err)
 	return KZ_OK;
 }
 
-enum kz_rc kz_file_lock(int dir, const char *path, struct kz_deadline until, int *fd, struct kz_err *err)
+enum kz_rc kz_file_lock(int dir, const char *path, struct kz_deadline until, int *fd,
+			struct kz_err *err)
 {
 	kz_auto_close int lock = openat(dir, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	int64_t pause = 2;
@@ -112,7 +114,8 @@ enum kz_rc kz_file_lock(int dir, const char *path, struct kz_deadline until, int
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return kz_err_sys(err, KZ_E_IO, "cannot lock %s", path);
 		if (kz_deadline_passed(until))
-			return kz_err_set(err, KZ_E_TEMPFAIL, "%s is locked by another process", path);
+			return kz_err_set(err, KZ_E_TEMPFAIL, "%s is locked by another process",
+					  path);
 		kz_time_sleep(KZ_MS(pause), until);
 		pause = pause < 50 ? 2 * pause : 50;
 	}

@@ -26,7 +26,8 @@ enum kz_rc kz_file_read(int dir, const char *path, struct kz_buf *b, struct kz_e
 }
 
 /* The directory that holds path, and path's last part (borrowed). */
-static enum kz_rc file_parent(int dir, const char *path, int *parent, const char **base, struct kz_err *err)
+static enum kz_rc file_parent(int dir, const char *path, int *parent, const char **base,
+			      struct kz_err *err)
 {
 	const char *slash = strrchr(path, '/');
 	char name[4096];
@@ -46,7 +47,8 @@ static enum kz_rc file_parent(int dir, const char *path, int *parent, const char
 	return KZ_OK;
 }
 
-static enum kz_rc file_fill(int fd, const void *p, size_t n, mode_t mode, gid_t gid, struct kz_err *err)
+static enum kz_rc file_fill(int fd, const void *p, size_t n, mode_t mode, gid_t gid,
+			    struct kz_err *err)
 {
 	enum kz_rc rc;
 
@@ -63,57 +65,74 @@ static enum kz_rc file_fill(int fd, const void *p, size_t n, mode_t mode, gid_t 
 	return KZ_OK;
 }
 
-static enum kz_rc file_temporary(int dir, const char *base, char *name, size_t size, int *fd, struct kz_err *err)
+/* The name beside base under which the new file waits.  A leading dot: readers of such directories skip it. */
+static enum kz_rc temporary_name(const char *base, char *name, size_t size, struct kz_err *err)
 {
 	uint64_t salt;
 
-	for (int i = 0; i < 16; i++) {
-		if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt))
-			return kz_err_sys(err, KZ_E_OS, "no random bytes");
-		/* A leading dot: readers of such directories skip it. */
-		if (kz_str_format(name, size, err, ".%.200s.%016llx", base, (unsigned long long)salt))
-			return KZ_E_CANTCREAT;
-		*fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (*fd >= 0)
-			return KZ_OK;
-		if (errno != EEXIST)
-			break;
-	}
-	return kz_err_sys(err, KZ_E_CANTCREAT, "cannot create a file");
+	if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt))
+		return kz_err_sys(err, KZ_E_OS, "no random bytes");
+	return kz_str_format(name, size, err, ".%.200s.%016llx", base, (unsigned long long)salt);
 }
 
-static enum kz_rc file_swap(int parent, const char *tmp, const char *base, struct kz_err *err)
+/*
+ * A new file in dir: without a name where the file system can, so that a writer
+ * that dies leaves nothing behind; else under name.
+ */
+static enum kz_rc temporary_open(int dir, const char *name, int *fd, bool *named,
+				 struct kz_err *err)
 {
+	*named = false;
+	*fd = openat(dir, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT)) {
+		*fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		*named = *fd >= 0;
+	}
+	return *fd < 0 ? kz_err_sys(err, KZ_E_CANTCREAT, "cannot create a file") : KZ_OK;
+}
+
+static enum kz_rc file_swap(int parent, int fd, const char *name, bool *named, const char *base,
+			    struct kz_err *err)
+{
+	char own[64];
+
 	if (kz_sys_before(KZ_SYS_FILE_REPLACE)) {
 		errno = EIO;
 		return kz_err_sys(err, KZ_E_IO, "cannot rename");
 	}
-	if (renameat(parent, tmp, parent, base) < 0)
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	if (!*named && linkat(AT_FDCWD, own, parent, name, AT_SYMLINK_FOLLOW) < 0)
+		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot name a file");
+	*named = true;
+	if (renameat(parent, name, parent, base) < 0)
 		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot rename");
+	*named = false;
 	kz_sys_after(KZ_SYS_FILE_REPLACE);
 	return KZ_OK;
 }
 
-enum kz_rc kz_file_replace(int dir, const char *path, const void *p, size_t n, mode_t mode, gid_t gid, struct kz_err *err)
+enum kz_rc kz_file_replace(int dir, const char *path, const void *p, size_t n, mode_t mode,
+			   gid_t gid, struct kz_err *err)
 {
 	kz_auto_close int parent = -1;
 	kz_auto_close int fd = -1;
 	const char *base;
+	bool named = false;
 	char tmp[256];
 	enum kz_rc rc = file_parent(dir, path, &parent, &base, err);
 
 	if (rc)
 		return rc;
-	rc = file_temporary(parent, base, tmp, sizeof(tmp), &fd, err);
-	if (rc) {
-		kz_err_wrap(err, "%s", path);
-		return rc;
-	}
-	rc = file_fill(fd, p, n, mode, gid, err);
+	rc = temporary_name(base, tmp, sizeof(tmp), err);
 	if (!rc)
-		rc = file_swap(parent, tmp, base, err);
+		rc = temporary_open(parent, tmp, &fd, &named, err);
+	if (!rc)
+		rc = file_fill(fd, p, n, mode, gid, err);
+	if (!rc)
+		rc = file_swap(parent, fd, tmp, &named, base, err);
 	if (rc) {
-		unlinkat(parent, tmp, 0);
+		if (named)
+			unlinkat(parent, tmp, 0);
 		kz_err_wrap(err, "%s", path);
 		return rc;
 	}

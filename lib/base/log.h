@@ -20,8 +20,8 @@ const char *kz_log_program(void);
  * Write one event: a fixed phrase, then key and value pairs, NULL-terminated.
  * in: values with spaces are quoted, control characters escaped; a NULL value is left out.
  */
-void kz_log(enum kz_log_level level, const char *phrase, ... /* const char *key, const char *value, ..., NULL */)
-	__attribute__((sentinel));
+void kz_log(enum kz_log_level level, const char *phrase,
+	    ... /* const char *key, const char *value, ..., NULL */) __attribute__((sentinel));
 /* A small number as text for kz_log; up to 8 live at once in a thread. */
 const char *kz_log_int(long long n);
 

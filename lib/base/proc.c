@@ -23,12 +23,13 @@ extern char **environ;
 /* Give the child exactly its descriptors. report: the pipe for a failed exec; moves. */
 static int child_descriptors(const struct kz_spawn *s, int *report)
 {
+	const int standard[3] = { s->stdin_fd, s->stdout_fd, s->stderr_fd };
 	int total = 3 + s->keep_count;
 	int from[3 + KEEP_MAX];
 
 	/* Copies above every target first, so that no move covers another source. */
 	for (int i = 0; i < total; i++) {
-		int fd = i == 0 ? s->stdin_fd : i == 1 ? s->stdout_fd : i == 2 ? s->stderr_fd : s->keep_fds[i - 3];
+		int fd = i < 3 ? standard[i] : s->keep_fds[i - 3];
 
 		if (fd < 0)
 			fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -89,7 +90,8 @@ static enum kz_rc spawn_failed(pid_t pid, const char *program, int why, struct k
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	errno = why;
-	return kz_err_sys(err, why == ENOENT || why == ENOTDIR ? KZ_E_NOINPUT : KZ_E_OS, "cannot run %s", program);
+	return kz_err_sys(err, why == ENOENT || why == ENOTDIR ? KZ_E_NOINPUT : KZ_E_OS,
+			  "cannot run %s", program);
 }
 
 enum kz_rc kz_proc_spawn(const struct kz_spawn *s, pid_t *pid, int *pidfd, struct kz_err *err)
@@ -131,7 +133,8 @@ enum kz_rc kz_proc_spawn(const struct kz_spawn *s, pid_t *pid, int *pidfd, struc
 	return KZ_OK;
 }
 
-enum kz_rc kz_proc_wait(pid_t pid, int pidfd, struct kz_deadline until, int *status, struct kz_err *err)
+enum kz_rc kz_proc_wait(pid_t pid, int pidfd, struct kz_deadline until, int *status,
+			struct kz_err *err)
 {
 	siginfo_t info;
 	enum kz_rc rc = kz_fd_wait(pidfd, POLLIN, until, err);

@@ -14,27 +14,31 @@
 #include "base/time.h"
 
 struct kz_spawn {
-	const char *const *argv;   /* NULL-terminated; argv[0] is looked up in PATH unless it holds '/' */
-	const char *const *envp;   /* NULL: inherit */
-	const char *cwd;           /* NULL: inherit */
-	int stdin_fd, stdout_fd, stderr_fd; /* -1: /dev/null; never closed here */
-	const int *keep_fds;       /* further descriptors that become 3, 4, ... in order */
+	/* NULL-terminated; argv[0] is looked up in PATH unless it holds '/'. */
+	const char *const *argv;
+	const char *const *envp; /* NULL: inherit */
+	const char *cwd;         /* NULL: inherit */
+	/* -1: /dev/null; never closed here. */
+	int stdin_fd, stdout_fd, stderr_fd;
+	const int *keep_fds; /* further descriptors that become 3, 4, ... in order */
 	int keep_count;
-	bool new_session;          /* setsid */
-	int parent_death_signal;   /* 0: none */
+	bool new_session;        /* setsid */
+	int parent_death_signal; /* 0: none */
 };
 
 /* Start a child; every descriptor not named is closed. out: pid and pidfd (close-on-exec, caller closes). err: KZ_E_OS, KZ_E_NOINPUT when the program is missing */
 enum kz_rc kz_proc_spawn(const struct kz_spawn *s, pid_t *pid, int *pidfd, struct kz_err *err);
 /* Wait for a child; status: 0..255, or 128+n for death by signal n. err: KZ_E_TEMPFAIL at the deadline (child still runs) */
-enum kz_rc kz_proc_wait(pid_t pid, int pidfd, struct kz_deadline until, int *status, struct kz_err *err);
+enum kz_rc kz_proc_wait(pid_t pid, int pidfd, struct kz_deadline until, int *status,
+			struct kz_err *err);
 /*
  * Run a program to its end with input in[0..n) and collect output (bounded by the
  * buffers' maxima; more is read and dropped).  At the deadline its process group is
  * killed and KZ_E_TEMPFAIL returned.  outbuf or errbuf may be NULL (discarded).
  */
 enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct kz_buf *outbuf,
-		       struct kz_buf *errbuf, struct kz_deadline until, int *status, struct kz_err *err);
+		       struct kz_buf *errbuf, struct kz_deadline until, int *status,
+		       struct kz_err *err);
 
 /* A process named so that a later one with the same number is not mistaken for it. */
 struct kz_proc_id {

@@ -25,8 +25,10 @@ static enum kz_rc stat_read(int64_t pid, char *state, uint64_t *start, struct kz
 		return rc;
 	/* The name in field 2 may hold anything, also ')': count from the last one. */
 	p = strrchr(kz_buf_str(&b), ')');
-	if (!p || sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-			 state, start) != 2)
+	if (!p ||
+	    sscanf(p + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+		   state, start) != 2)
 		return kz_err_set(err, KZ_E_SOFTWARE, "%s is malformed", path);
 	return KZ_OK;
 }
@@ -65,7 +67,8 @@ enum kz_rc kz_proc_self_id(struct kz_proc_id *out, struct kz_err *err)
 
 void kz_proc_id_format(const struct kz_proc_id *id, char *out, size_t size)
 {
-	snprintf(out, size, "%" PRId64 ":%" PRIu64 ":%" PRIu64 ":%s", id->pid, id->start_ticks, id->pid_ns, id->boot_id);
+	snprintf(out, size, "%" PRId64 ":%" PRIu64 ":%" PRIu64 ":%s", id->pid, id->start_ticks,
+		 id->pid_ns, id->boot_id);
 }
 
 /* The decimal number up to the next ':'; s moves past it. */
@@ -87,8 +90,8 @@ enum kz_rc kz_proc_id_parse(const char *s, struct kz_proc_id *out, struct kz_err
 	struct kz_proc_id id;
 	int64_t pid, start, ns;
 
-	if (!id_number(&s, &pid) || !id_number(&s, &start) || !id_number(&s, &ns) || pid < 1 || pid > INT32_MAX ||
-	    strlen(s) != 36 || strspn(s, "0123456789abcdef-") != 36)
+	if (!id_number(&s, &pid) || !id_number(&s, &start) || !id_number(&s, &ns) || pid < 1 ||
+	    pid > INT32_MAX || strlen(s) != 36 || strspn(s, "0123456789abcdef-") != 36)
 		return kz_err_set(err, KZ_E_DATA, "not a process identity");
 	id.pid = pid;
 	id.start_ticks = (uint64_t)start;
@@ -105,7 +108,8 @@ int kz_proc_id_alive(const struct kz_proc_id *id)
 	uint64_t start;
 	char state;
 
-	if (kz_proc_self_id(&self, &err) || strcmp(self.boot_id, id->boot_id) != 0 || self.pid_ns != id->pid_ns)
+	if (kz_proc_self_id(&self, &err) || strcmp(self.boot_id, id->boot_id) != 0 ||
+	    self.pid_ns != id->pid_ns)
 		return -1;
 	if (kill((pid_t)id->pid, 0) < 0 && errno == ESRCH)
 		return 0;

@@ -72,7 +72,8 @@ static void stream_drain(struct stream *s)
 	char chunk[16384];
 	ssize_t n = -1;
 
-	while (s->fd >= 0 && ((n = read(s->fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))) {
+	while (s->fd >= 0 &&
+	       ((n = read(s->fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))) {
 		size_t room = s->buf->max - s->buf->len;
 
 		if (n > 0)
@@ -105,7 +106,9 @@ static enum kz_rc job_start(struct job *j, const char *const *argv, int in, stru
 static enum kz_rc job_pump(struct job *j, struct kz_deadline until, struct kz_err *err)
 {
 	for (;;) {
-		struct pollfd p[3] = { { j->pidfd, POLLIN, 0 }, { j->out.fd, POLLIN, 0 }, { j->err.fd, POLLIN, 0 } };
+		struct pollfd p[3] = { { j->pidfd, POLLIN, 0 },
+				       { j->out.fd, POLLIN, 0 },
+				       { j->err.fd, POLLIN, 0 } };
 		int n = poll(p, 3, kz_deadline_poll_ms(until));
 
 		if (n < 0 && errno != EINTR)
@@ -120,7 +123,8 @@ static enum kz_rc job_pump(struct job *j, struct kz_deadline until, struct kz_er
 }
 
 enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct kz_buf *outbuf,
-		       struct kz_buf *errbuf, struct kz_deadline until, int *status, struct kz_err *err)
+		       struct kz_buf *errbuf, struct kz_deadline until, int *status,
+		       struct kz_err *err)
 {
 	auto_job struct job j = { .pidfd = -1, .out = { .fd = -1 }, .err = { .fd = -1 } };
 	kz_auto_close int input = -1;

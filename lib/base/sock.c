@@ -90,14 +90,16 @@ static enum kz_rc place_free(const struct place *p, const char *path, struct kz_
 	rc = sock_new(&s, err);
 	if (rc)
 		return rc;
-	if (connect(s, (const struct sockaddr *)&p->addr, sizeof(p->addr)) == 0 || errno != ECONNREFUSED)
+	if (connect(s, (const struct sockaddr *)&p->addr, sizeof(p->addr)) == 0 ||
+	    errno != ECONNREFUSED)
 		return kz_err_set(err, KZ_E_CANTCREAT, "%s is in use", path);
 	if (unlinkat(p->dir, p->base, 0) < 0 && errno != ENOENT)
 		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot remove %s", path);
 	return KZ_OK;
 }
 
-enum kz_rc kz_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, int *fd, struct kz_err *err)
+enum kz_rc kz_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog, int *fd,
+			  struct kz_err *err)
 {
 	auto_place struct place p = { .dir = -1 };
 	kz_auto_close int s = -1;
@@ -112,7 +114,8 @@ enum kz_rc kz_unix_listen(const char *path, mode_t mode, gid_t gid, int backlog,
 	if (bind(s, (const struct sockaddr *)&p.addr, sizeof(p.addr)) < 0)
 		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot bind %s", path);
 	/* Nobody can connect before listen, so group and mode are set in time. */
-	if ((gid != (gid_t)-1 && fchownat(p.dir, p.base, (uid_t)-1, gid, AT_SYMLINK_NOFOLLOW) < 0) ||
+	if ((gid != (gid_t)-1 &&
+	     fchownat(p.dir, p.base, (uid_t)-1, gid, AT_SYMLINK_NOFOLLOW) < 0) ||
 	    fchmodat(p.dir, p.base, mode, 0) < 0 || listen(s, backlog) < 0) {
 		kz_err_sys(err, KZ_E_CANTCREAT, "cannot listen on %s", path);
 		unlinkat(p.dir, p.base, 0);

@@ -53,7 +53,8 @@ static bool sys_asked(enum kz_sys_point p, const char *action)
 
 	if (!want)
 		return false;
-	snprintf(have, sizeof(have), "%s/%s:%u:%s", kz_log_program(), kz_sys_name(p), passed[p], action);
+	snprintf(have, sizeof(have), "%s/%s:%u:%s", kz_log_program(), kz_sys_name(p), passed[p],
+		 action);
 	if (!strchr(want, '/'))
 		return strcmp(want, strchr(have, '/') + 1) == 0;
 	return strcmp(want, have) == 0;

@@ -11,11 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kz_ms { int64_t ms; };            /* a duration */
-struct kz_deadline { int64_t boot_ms; }; /* an instant on CLOCK_BOOTTIME */
+/* A duration. */
+struct kz_ms {
+	int64_t ms;
+};
+/* An instant on CLOCK_BOOTTIME. */
+struct kz_deadline {
+	int64_t boot_ms;
+};
 
 #define KZ_MS(n) ((struct kz_ms){ (n) })
-#define KZ_SECONDS(n) ((struct kz_ms){ (int64_t)(n) * 1000 })
+#define KZ_SECONDS(n) ((struct kz_ms){ (int64_t)(n)*1000 })
 
 /* A deadline that never passes. */
 #define KZ_NEVER ((struct kz_deadline){ INT64_MAX })

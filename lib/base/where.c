@@ -42,8 +42,9 @@ enum kz_rc kz_where_program(const char *name, char *out, size_t size, struct kz_
 	if (strchr(name, '/')) {
 		if (name[0] != '/')
 			return kz_err_set(err, KZ_E_NOINPUT, "not an absolute path: %s", name);
-		return is_program(name) ? kz_str_copy(out, size, name, err) :
-					  kz_err_set(err, KZ_E_NOINPUT, "no executable file %s", name);
+		return is_program(name) ?
+			       kz_str_copy(out, size, name, err) :
+			       kz_err_set(err, KZ_E_NOINPUT, "no executable file %s", name);
 	}
 	rc = own_directory(dir, err);
 	for (size_t i = 0; !rc && i < sizeof(places) / sizeof(places[0]); i++) {
@@ -51,7 +52,9 @@ enum kz_rc kz_where_program(const char *name, char *out, size_t size, struct kz_
 		if (!rc && is_program(out))
 			return KZ_OK;
 	}
-	return rc ? rc : kz_err_set(err, KZ_E_NOINPUT, "no program %s beside %s or in its libexec/kz", name, dir);
+	return rc ? rc :
+		    kz_err_set(err, KZ_E_NOINPUT, "no program %s beside %s or in its libexec/kz",
+			       name, dir);
 }
 
 enum kz_rc kz_where_shared(const char *name, char *out, size_t size, struct kz_err *err)

@@ -51,15 +51,19 @@ enum kz_rc kz_caller_check(const char *state, const char *group, struct kz_err *
 		return KZ_OK;
 	kz_caller_user(user);
 	if (!*group)
-		return kz_refuse(err, KZ_R_NO_PERMISSION, "only root may use kz here (KZ_GROUP is empty); try: sudo");
-	if (getgrnam_r(group, &gr, room, sizeof(room), &found) != 0 || !found)
 		return kz_refuse(err, KZ_R_NO_PERMISSION,
-				 "there is no group %s; make it with: groupadd --system %s && usermod -aG %s %s", group,
-				 group, group, user);
+				 "only root may use kz here (KZ_GROUP is empty); try: sudo");
+	if (getgrnam_r(group, &gr, room, sizeof(room), &found) != 0 || !found)
+		return kz_refuse(
+			err, KZ_R_NO_PERMISSION,
+			"there is no group %s; make it with: groupadd --system %s && usermod -aG %s %s",
+			group, group, group, user);
 	if (in_group(gr.gr_gid))
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_NO_PERMISSION, "user %s is not in group %s; add it with: usermod -aG %s %s (then log in again)",
-			 user, group, group, user);
+	return kz_refuse(
+		err, KZ_R_NO_PERMISSION,
+		"user %s is not in group %s; add it with: usermod -aG %s %s (then log in again)",
+		user, group, group, user);
 }
 
 enum kz_rc kz_ready_tell(int fd, struct kz_err *err)

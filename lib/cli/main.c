@@ -90,7 +90,9 @@ static void tell_json(struct kz_cli *cli, int status)
 	kz_json_set_str(j, "reason", cli->err.reason);
 	kz_json_set_int(j, "status", status);
 	/* An argument in the text need not be UTF-8, a JSON text must. */
-	kz_json_set_str(j, "text", kz_utf8_valid(cli->err.text, strlen(cli->err.text)) ? cli->err.text : cli->err.reason);
+	kz_json_set_str(j, "text",
+			kz_utf8_valid(cli->err.text, strlen(cli->err.text)) ? cli->err.text :
+									      cli->err.reason);
 	kz_out_json(cli, j);
 }
 

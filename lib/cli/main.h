@@ -39,14 +39,14 @@
 /* What a main holds.  Callers read json, operands and caller_umask, and fill err. */
 struct kz_cli {
 	const char *program;
-	const char *verb;      /* of a program with verbs, else NULL */
-	bool json;             /* -j: JSON lines on stdout, the error object included */
-	char **operands;       /* what follows the options, NULL-terminated; borrowed from argv */
+	const char *verb; /* of a program with verbs, else NULL */
+	bool json;        /* -j: JSON lines on stdout, the error object included */
+	char **operands;  /* what follows the options, NULL-terminated; borrowed from argv */
 	int operand_count;
-	mode_t caller_umask;   /* for files made in the caller's own places; ours is 077 */
+	mode_t caller_umask; /* for files made in the caller's own places; ours is 077 */
 	struct kz_err err;
-	struct kz_buf out;     /* stdout, not yet written */
-	int out_errno;         /* why stdout could not be written, 0 while it could */
+	struct kz_buf out; /* stdout, not yet written */
+	int out_errno;     /* why stdout could not be written, 0 while it could */
 };
 
 /*
@@ -72,10 +72,12 @@ struct kz_verb {
 	const char *name;
 	const char *synopsis; /* what follows "PROGRAM NAME " in the manual's SYNOPSIS */
 	const char *what;     /* one line of help */
-	int (*run)(struct kz_cli *cli, int argc, char **argv); /* argv[0] is the verb; returns kz_main_end(...) */
+	int (*run)(struct kz_cli *cli, int argc,
+		   char **argv); /* argv[0] is the verb; returns kz_main_end(...) */
 };
 
 /* Run the verb that argv[1] names; handles -h, -V, a missing and an unknown verb. in: verbs end with a NULL name. returns the exit status */
-int kz_main_verbs(struct kz_cli *cli, const char *what, const struct kz_verb *verbs, int argc, char **argv);
+int kz_main_verbs(struct kz_cli *cli, const char *what, const struct kz_verb *verbs, int argc,
+		  char **argv);
 
 #endif

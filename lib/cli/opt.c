@@ -38,10 +38,11 @@ static void bad(struct parse *p, const char *fmt, const char *name, const char *
 
 	if (p->cli->err.rc)
 		return;
-	if (kz_str_format(text, sizeof(text), NULL, "%s %.60s%s%.120s", fmt, name, *why ? ": " : "", why))
+	if (kz_str_format(text, sizeof(text), NULL, "%s %.60s%s%.120s", fmt, name, *why ? ": " : "",
+			  why))
 		text[0] = '\0';
-	kz_refuse(&p->cli->err, KZ_R_USAGE, "%s (try: %s%s%s -h)", text, u->program, u->verb ? " " : "",
-		  u->verb ? u->verb : "");
+	kz_refuse(&p->cli->err, KZ_R_USAGE, "%s (try: %s%s%s -h)", text, u->program,
+		  u->verb ? " " : "", u->verb ? u->verb : "");
 }
 
 static const struct kz_opt *find(const struct parse *p, char letter, const char *name, size_t len)
@@ -50,7 +51,8 @@ static const struct kz_opt *find(const struct parse *p, char letter, const char 
 
 	for (size_t t = 0; t < 2; t++)
 		for (const struct kz_opt *o = tables[t]; o && o->name; o++)
-			if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0 : o->letter == letter)
+			if (name ? strlen(o->name) == len && memcmp(o->name, name, len) == 0 :
+				   o->letter == letter)
 				return o;
 	return NULL;
 }
@@ -71,12 +73,8 @@ static void store(struct parse *p, const struct kz_opt *o, const char *shown, co
 	struct kz_err why = KZ_ERR_INIT;
 
 	switch (o->kind) {
-	case KZ_OPT_FLAG:
-		*(bool *)o->to = true;
-		break;
-	case KZ_OPT_TEXT:
-		*(const char **)o->to = value;
-		break;
+	case KZ_OPT_FLAG: *(bool *)o->to = true; break;
+	case KZ_OPT_TEXT: *(const char **)o->to = value; break;
 	case KZ_OPT_INT:
 		if (kz_str_int(value, o->least, o->most, o->to, &why))
 			bad(p, "option", shown, why.text);
@@ -158,8 +156,9 @@ static void help_table(struct kz_cli *cli, const struct kz_opt *opts)
 		char left[64];
 		char shown[4] = { '-', o->letter, ',', '\0' };
 
-		if (kz_str_format(left, sizeof(left), NULL, "%s --%s%s%s", o->letter ? shown : "   ", o->name,
-				  o->arg ? " " : "", o->arg ? o->arg : ""))
+		if (kz_str_format(left, sizeof(left), NULL, "%s --%s%s%s",
+				  o->letter ? shown : "   ", o->name, o->arg ? " " : "",
+				  o->arg ? o->arg : ""))
 			left[0] = '\0';
 		kz_out_text(cli, "  %-28s %s\n", left, o->help);
 	}
@@ -167,8 +166,8 @@ static void help_table(struct kz_cli *cli, const struct kz_opt *opts)
 
 static void help(struct kz_cli *cli, const struct kz_usage *u, const struct kz_opt *common)
 {
-	kz_out_text(cli, "usage: %s%s%s%s%s\n", u->program, u->verb ? " " : "", u->verb ? u->verb : "",
-		    *u->synopsis ? " " : "", u->synopsis);
+	kz_out_text(cli, "usage: %s%s%s%s%s\n", u->program, u->verb ? " " : "",
+		    u->verb ? u->verb : "", *u->synopsis ? " " : "", u->synopsis);
 	kz_out_text(cli, "%s: %s\n\noptions:\n", u->program, u->what);
 	help_table(cli, u->opts);
 	help_table(cli, common);
@@ -190,11 +189,15 @@ bool kz_opt_parse(struct kz_cli *cli, const struct kz_usage *u, int argc, char *
 	struct common c = { false, false, false };
 	const struct kz_opt common[] = {
 		{ 'h', "help", KZ_OPT_FLAG, &c.help, NULL, "print this and end", 0, 0 },
-		{ 'V', "version", KZ_OPT_FLAG, &c.version, NULL, "print the version and end", 0, 0 },
-		{ 'v', "verbose", KZ_OPT_FLAG, &c.verbose, NULL, "log more on standard error", 0, 0 },
+		{ 'V', "version", KZ_OPT_FLAG, &c.version, NULL, "print the version and end", 0,
+		  0 },
+		{ 'v', "verbose", KZ_OPT_FLAG, &c.verbose, NULL, "log more on standard error", 0,
+		  0 },
 		KZ_OPT_END,
 	};
-	struct parse p = { .cli = cli, .usage = u, .common = common, .argv = argv, .argc = argc, .next = 1 };
+	struct parse p = {
+		.cli = cli, .usage = u, .common = common, .argv = argv, .argc = argc, .next = 1
+	};
 
 	parse_all(&p);
 	if (!cli->err.rc && (c.help || c.version)) {

@@ -22,18 +22,24 @@ enum kz_opt_kind {
 };
 
 struct kz_opt {
-	char letter;           /* 0: long only */
-	const char *name;      /* long name without dashes; NULL ends the table */
+	char letter;      /* 0: long only */
+	const char *name; /* long name without dashes; NULL ends the table */
 	enum kz_opt_kind kind;
 	void *to;
-	const char *arg;       /* how the help calls the argument; NULL for a flag */
+	const char *arg; /* how the help calls the argument; NULL for a flag */
 	const char *help;
-	int64_t least, most;   /* of KZ_OPT_INT */
+	int64_t least, most; /* of KZ_OPT_INT */
 };
 
-#define KZ_OPT_END { 0, NULL, KZ_OPT_FLAG, NULL, NULL, NULL, 0, 0 }
+#define KZ_OPT_END                                                                                 \
+	{                                                                                          \
+		0, NULL, KZ_OPT_FLAG, NULL, NULL, NULL, 0, 0                                       \
+	}
 /* The -j of every program that can print JSON lines. */
-#define KZ_OPT_JSON(cli) { 'j', "json", KZ_OPT_FLAG, &(cli)->json, NULL, "print JSON lines", 0, 0 }
+#define KZ_OPT_JSON(cli)                                                                           \
+	{                                                                                          \
+		'j', "json", KZ_OPT_FLAG, &(cli)->json, NULL, "print JSON lines", 0, 0             \
+	}
 
 struct kz_opt_list {
 	const char **items; /* borrowed texts, an own array */
@@ -51,7 +57,7 @@ struct kz_usage {
 	const char *synopsis; /* what follows "PROGRAM [VERB] " in the manual's SYNOPSIS */
 	const char *what;     /* one line: what it does */
 	const struct kz_opt *opts;
-	int least, most;      /* operands; most -1: any number */
+	int least, most; /* operands; most -1: any number */
 };
 
 /*

@@ -25,7 +25,7 @@ bool kz_out_flush(struct kz_cli *cli);
 
 /* One column of the text form. */
 struct kz_column {
-	const char *key;   /* member of the object; NULL ends the table */
+	const char *key; /* member of the object; NULL ends the table */
 	const char *title;
 	/* Text of a value; NULL: strings as they are, numbers decimal, null and absent "-". value may be NULL */
 	void (*format)(const struct kz_json *value, char *out, size_t size);

@@ -106,7 +106,8 @@ enum kz_rc kz_table_row(struct kz_table *t, struct kz_json *row)
 	return KZ_OK;
 }
 
-static void print_cells(struct kz_cli *cli, const struct kz_column *columns, const struct kz_json *row, const int *widths)
+static void print_cells(struct kz_cli *cli, const struct kz_column *columns,
+			const struct kz_json *row, const int *widths)
 {
 	char text[CELL_BYTES];
 
@@ -166,7 +167,8 @@ enum kz_rc kz_out_record(struct kz_cli *cli, const struct kz_column *columns, st
 			width = cell_width(c->title);
 	for (const struct kz_column *c = columns; c->key; c++) {
 		cell(c, own, text);
-		kz_out_text(cli, "%s:%*s%s\n", c->title, width - cell_width(c->title) + 1, "", text);
+		kz_out_text(cli, "%s:%*s%s\n", c->title, width - cell_width(c->title) + 1, "",
+			    text);
 	}
 	return KZ_OK;
 }

@@ -10,14 +10,16 @@ static void verbs_help(struct kz_cli *cli, const char *what, const struct kz_ver
 	const char *lead = "usage:";
 
 	for (const struct kz_verb *v = verbs; v->name; v++, lead = "      ")
-		kz_out_text(cli, "%s %s %s%s%s\n", lead, cli->program, v->name, *v->synopsis ? " " : "", v->synopsis);
+		kz_out_text(cli, "%s %s %s%s%s\n", lead, cli->program, v->name,
+			    *v->synopsis ? " " : "", v->synopsis);
 	kz_out_text(cli, "%s: %s\n\nverbs:\n", cli->program, what);
 	for (const struct kz_verb *v = verbs; v->name; v++)
 		kz_out_text(cli, "  %-12s %s\n", v->name, v->what);
 	kz_out_text(cli, "\n%s VERB -h tells the options of a verb.\n", cli->program);
 }
 
-int kz_main_verbs(struct kz_cli *cli, const char *what, const struct kz_verb *verbs, int argc, char **argv)
+int kz_main_verbs(struct kz_cli *cli, const char *what, const struct kz_verb *verbs, int argc,
+		  char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
@@ -38,6 +40,9 @@ int kz_main_verbs(struct kz_cli *cli, const char *what, const struct kz_verb *ve
 		if (strcmp(argv[i], "-j") == 0 || strcmp(argv[i], "--json") == 0)
 			cli->json = true;
 	if (word)
-		return kz_main_end(cli, kz_refuse(&cli->err, KZ_R_USAGE, "no such verb: %.80s (try: %s -h)", word, cli->program));
-	return kz_main_end(cli, kz_refuse(&cli->err, KZ_R_USAGE, "a verb is missing (try: %s -h)", cli->program));
+		return kz_main_end(cli, kz_refuse(&cli->err, KZ_R_USAGE,
+						  "no such verb: %.80s (try: %s -h)", word,
+						  cli->program));
+	return kz_main_end(cli, kz_refuse(&cli->err, KZ_R_USAGE, "a verb is missing (try: %s -h)",
+					  cli->program));
 }

@@ -39,11 +39,11 @@ static const char *tree_fault(json_t *j, int depth)
 	if (depth > DEPTH_MAX)
 		return "nested too deep";
 	if (json_is_array(j)) {
-		json_array_foreach(j, i, v)
+		json_array_foreach (j, i, v)
 			if (!fault)
 				fault = tree_fault(v, depth + 1);
 	} else if (json_is_object(j)) {
-		json_object_foreach(j, key, v) {
+		json_object_foreach (j, key, v) {
 			if (!fault && strcmp(key, BROKEN_KEY) == 0)
 				fault = "a key is not allowed";
 			if (!fault)
@@ -68,7 +68,8 @@ enum kz_rc kz_json_parse(const char *p, size_t n, struct kz_json **out, struct k
 	if (!j) {
 		/* What stands there may be a secret: the place is enough. */
 		near = strstr(e.text, " near ");
-		return kz_err_set(err, KZ_E_DATA, "malformed JSON at line %d column %d: %.*s", e.line, e.column,
+		return kz_err_set(err, KZ_E_DATA, "malformed JSON at line %d column %d: %.*s",
+				  e.line, e.column,
 				  near ? (int)(near - e.text) : (int)strlen(e.text), e.text);
 	}
 	fault = tree_fault(j, 1);
@@ -171,13 +172,13 @@ static bool tree_broken(json_t *j)
 	size_t i;
 
 	if (json_is_array(j)) {
-		json_array_foreach(j, i, v)
+		json_array_foreach (j, i, v)
 			if (tree_broken(v))
 				return true;
 	} else if (json_is_object(j)) {
 		if (json_object_get(j, BROKEN_KEY))
 			return true;
-		json_object_foreach(j, key, v)
+		json_object_foreach (j, key, v)
 			if (tree_broken(v))
 				return true;
 	}
@@ -198,14 +199,18 @@ static int sink_add(const char *p, size_t n, void *arg)
 	return s->rc ? -1 : 0;
 }
 
-static enum kz_rc json_dump(const struct kz_json *j, struct kz_buf *b, size_t flags, struct kz_err *err)
+static enum kz_rc json_dump(const struct kz_json *j, struct kz_buf *b, size_t flags,
+			    struct kz_err *err)
 {
 	struct sink s = { b, err, KZ_OK };
 	size_t before = b->len;
 
 	if (!j || atomic_load(&mark_lost) || tree_broken(native(j)))
-		return kz_err_set(err, KZ_E_OS, "a JSON value could not be built (memory, or text that is not UTF-8)");
-	if (json_dump_callback(native(j), sink_add, &s, flags | JSON_COMPACT | JSON_ENCODE_ANY) == 0)
+		return kz_err_set(
+			err, KZ_E_OS,
+			"a JSON value could not be built (memory, or text that is not UTF-8)");
+	if (json_dump_callback(native(j), sink_add, &s, flags | JSON_COMPACT | JSON_ENCODE_ANY) ==
+	    0)
 		return KZ_OK;
 	/* Half a value is worse than none. */
 	if (b->data) {
@@ -315,7 +320,7 @@ enum kz_rc kz_json_only(const struct kz_json *o, const char *const *keys, struct
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(native(o), key, v) {
+	json_object_foreach (native(o), key, v) {
 		const char *const *k = keys;
 
 		while (*k && strcmp(*k, key) != 0)

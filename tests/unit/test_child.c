@@ -20,8 +20,8 @@
 #include "base/sig.h"
 #include "base/sys.h"
 
-
-static enum kz_rc run(const char *script, const char *in, size_t n, struct kz_buf *out, struct kz_buf *err, int ms, int *status)
+static enum kz_rc run(const char *script, const char *in, size_t n, struct kz_buf *out,
+		      struct kz_buf *err, int ms, int *status)
 {
 	const char *const argv[] = { "sh", "-c", script, NULL };
 
@@ -35,7 +35,8 @@ static void run_collects_output_and_status(void **state)
 	int status = -1;
 
 	(void)state;
-	assert_int_equal(run("cat; echo e >&2; exit 7", "in", 2, &out, &err, 10000, &status), KZ_OK);
+	assert_int_equal(run("cat; echo e >&2; exit 7", "in", 2, &out, &err, 10000, &status),
+			 KZ_OK);
 	assert_int_equal(status, 7);
 	assert_string_equal(kz_buf_str(&out), "in");
 	assert_string_equal(kz_buf_str(&err), "e\n");
@@ -61,7 +62,9 @@ static void run_drops_output_over_the_maximum_and_goes_on(void **state)
 	int status = -1;
 
 	(void)state;
-	assert_int_equal(run("head -c 5000000 /dev/zero; exit 3", NULL, 0, &out, NULL, 20000, &status), KZ_OK);
+	assert_int_equal(
+		run("head -c 5000000 /dev/zero; exit 3", NULL, 0, &out, NULL, 20000, &status),
+		KZ_OK);
 	assert_int_equal(status, 3);
 	assert_int_equal(out.len, 1000);
 }
@@ -85,7 +88,8 @@ static void run_past_the_deadline_kills_the_group(void **state)
 	pid_t child;
 
 	(void)state;
-	assert_int_equal(run("sleep 30 & echo $!; wait", NULL, 0, &out, NULL, 300, &status), KZ_E_TEMPFAIL);
+	assert_int_equal(run("sleep 30 & echo $!; wait", NULL, 0, &out, NULL, 300, &status),
+			 KZ_E_TEMPFAIL);
 	child = (pid_t)strtol(kz_buf_str(&out), NULL, 10);
 	assert_true(child > 1);
 	for (int i = 0; i < 100 && kill(child, 0) == 0; i++) {
@@ -125,10 +129,13 @@ static void spawn_missing_program_is_noinput(void **state)
 static void exec1_spawn_passes_exactly_the_named_descriptors(void **state)
 {
 	/* Sources on purpose where targets go, and swapped. */
-	const char *const argv[] = { "sh", "-c", "ls /proc/self/fd | tr '\\n' ' '; cat <&3; cat <&4", NULL };
+	const char *const argv[] = { "sh", "-c",
+				     "ls /proc/self/fd | tr '\\n' ' '; cat <&3; cat <&4", NULL };
 	int a[2], b[2], out[2], keep[2], status;
 	kz_auto_buf struct kz_buf got = KZ_BUF_INIT(200);
-	struct kz_spawn s = { .argv = argv, .stdin_fd = -1, .stderr_fd = -1, .keep_fds = keep, .keep_count = 2 };
+	struct kz_spawn s = {
+		.argv = argv, .stdin_fd = -1, .stderr_fd = -1, .keep_fds = keep, .keep_count = 2
+	};
 	pid_t pid;
 	int pidfd, leak = open("/dev/null", O_RDONLY);
 
@@ -158,7 +165,9 @@ static void exec1_spawn_passes_exactly_the_named_descriptors(void **state)
 
 static void spawn_gives_default_signals(void **state)
 {
-	const char *const argv[] = { "sh", "-c", "grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'", NULL };
+	const char *const argv[] = { "sh", "-c",
+				     "grep -E 'Sig(Blk|Ign)' /proc/self/status | tr -d '\\t\\n'",
+				     NULL };
 	kz_auto_buf struct kz_buf out = KZ_BUF_INIT(200);
 	sigset_t all, old;
 	int status;
@@ -167,7 +176,9 @@ static void spawn_gives_default_signals(void **state)
 	signal(SIGPIPE, SIG_IGN);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
-	assert_int_equal(kz_proc_run(argv, NULL, 0, &out, NULL, kz_deadline_in(KZ_SECONDS(10)), &status, NULL), KZ_OK);
+	assert_int_equal(kz_proc_run(argv, NULL, 0, &out, NULL, kz_deadline_in(KZ_SECONDS(10)),
+				     &status, NULL),
+			 KZ_OK);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	assert_string_equal(kz_buf_str(&out), "SigBlk:0000000000000000SigIgn:0000000000000000");
 }
@@ -181,7 +192,8 @@ static void wait_at_the_deadline_leaves_the_child(void **state)
 
 	(void)state;
 	assert_int_equal(kz_proc_spawn(&s, &pid, &pidfd, NULL), KZ_OK);
-	assert_int_equal(kz_proc_wait(pid, pidfd, kz_deadline_in(KZ_MS(10)), &status, NULL), KZ_E_TEMPFAIL);
+	assert_int_equal(kz_proc_wait(pid, pidfd, kz_deadline_in(KZ_MS(10)), &status, NULL),
+			 KZ_E_TEMPFAIL);
 	assert_int_equal(kill(pid, SIGTERM), 0);
 	assert_int_equal(kz_proc_wait(pid, pidfd, KZ_NEVER, &status, NULL), KZ_OK);
 	assert_int_equal(status, 128 + SIGTERM);
@@ -235,12 +247,20 @@ static void identity_of_the_dead_and_of_zombies_is_gone(void **state)
 
 static void identity_refuses_malformed_text(void **state)
 {
-	static const char *const bad[] = { "", ":", "1:2:3", "1:2:3:", "0:2:3:00000000-0000-0000-0000-000000000000",
-		"-1:2:3:00000000-0000-0000-0000-000000000000", "1:2:3:00000000-0000-0000-0000-00000000000",
-		"1:2:3:00000000-0000-0000-0000-0000000000000", "1:2:x:00000000-0000-0000-0000-000000000000",
+	static const char *const bad[] = {
+		"",
+		":",
+		"1:2:3",
+		"1:2:3:",
+		"0:2:3:00000000-0000-0000-0000-000000000000",
+		"-1:2:3:00000000-0000-0000-0000-000000000000",
+		"1:2:3:00000000-0000-0000-0000-00000000000",
+		"1:2:3:00000000-0000-0000-0000-0000000000000",
+		"1:2:x:00000000-0000-0000-0000-000000000000",
 		"99999999999:2:3:00000000-0000-0000-0000-000000000000",
 		"1:99999999999999999999999999:3:00000000-0000-0000-0000-000000000000",
-		"1:2:3:0000000/-0000-0000-0000-000000000000" };
+		"1:2:3:0000000/-0000-0000-0000-000000000000"
+	};
 	struct kz_proc_id id;
 
 	(void)state;
@@ -287,14 +307,10 @@ static void log_line_is_one_and_escaped(void **state)
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-		{ "plain", "plain" },
-		{ "", "\"\"" },
-		{ "a b", "\"a b\"" },
-		{ "a\nb=c\"d\\", "\"a\\x0ab=c\\\"d\\\\\"" },
-		{ "\x1b[2J", "\"\\x1b[2J\"" },
-		{ "\xc2\x9b", "\\xc2\\x9b" },
-		{ "\xff", "\\xff" },
-		{ "\xc3\xa9", "\xc3\xa9" },
+		{ "plain", "plain" },          { "", "\"\"" },
+		{ "a b", "\"a b\"" },          { "a\nb=c\"d\\", "\"a\\x0ab=c\\\"d\\\\\"" },
+		{ "\x1b[2J", "\"\\x1b[2J\"" }, { "\xc2\x9b", "\\xc2\\x9b" },
+		{ "\xff", "\\xff" },           { "\xc3\xa9", "\xc3\xa9" },
 	};
 
 	(void)state;
@@ -304,7 +320,8 @@ static void log_line_is_one_and_escaped(void **state)
 		char want[200];
 
 		capture(&got, "it happened", cases[i].in);
-		snprintf(want, sizeof(want), "kz-test: info: it happened key=%s n=-5\n", cases[i].out);
+		snprintf(want, sizeof(want), "kz-test: info: it happened key=%s n=-5\n",
+			 cases[i].out);
 		assert_string_equal(kz_buf_str(&got), want);
 	}
 }

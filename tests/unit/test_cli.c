@@ -32,7 +32,8 @@ struct options {
 };
 
 /* Parse a command line; what it printed stays in cli->out. */
-static bool parse(struct kz_cli *cli, struct options *o, int argc, const char *const *argv, int most)
+static bool parse(struct kz_cli *cli, struct options *o, int argc, const char *const *argv,
+		  int most)
 {
 	const struct kz_opt opts[] = {
 		{ 'f', "force", KZ_OPT_FLAG, &o->force, NULL, "do it", 0, 0 },
@@ -43,7 +44,12 @@ static bool parse(struct kz_cli *cli, struct options *o, int argc, const char *c
 		KZ_OPT_JSON(cli),
 		KZ_OPT_END,
 	};
-	const struct kz_usage u = { .program = "kz-test", .synopsis = "[-f] FILE", .what = "test", .opts = opts, .least = 1, .most = most };
+	const struct kz_usage u = { .program = "kz-test",
+				    .synopsis = "[-f] FILE",
+				    .what = "test",
+				    .opts = opts,
+				    .least = 1,
+				    .most = most };
 
 	kz_opt_list_release(&o->inputs);
 	memset(o, 0, sizeof(*o));
@@ -54,8 +60,13 @@ static bool parse(struct kz_cli *cli, struct options *o, int argc, const char *c
 	return kz_opt_parse(cli, &u, argc, (char **)(uintptr_t)argv);
 }
 
-#define ARGV(...) (const char *const[]){ "kz-test", __VA_ARGS__, NULL }
-#define PARSE(cli, o, ...) parse(cli, o, (int)(sizeof(ARGV(__VA_ARGS__)) / sizeof(char *)) - 1, ARGV(__VA_ARGS__), -1)
+#define ARGV(...)                                                                                  \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		"kz-test", __VA_ARGS__, NULL                                                       \
+	}
+#define PARSE(cli, o, ...)                                                                         \
+	parse(cli, o, (int)(sizeof(ARGV(__VA_ARGS__)) / sizeof(char *)) - 1, ARGV(__VA_ARGS__), -1)
 
 static void options_in_every_form(void **state)
 {
@@ -63,7 +74,8 @@ static void options_in_every_form(void **state)
 	struct options o = { 0 };
 
 	(void)state;
-	assert_true(PARSE(&cli, &o, "-ft5", "-A", "x", "--input=a", "--input", "b", "-ic", "op", "-f"));
+	assert_true(
+		PARSE(&cli, &o, "-ft5", "-A", "x", "--input=a", "--input", "b", "-ic", "op", "-f"));
 	assert_true(o.force);
 	assert_int_equal(o.ms, 5);
 	assert_string_equal(o.actor, "x");
@@ -86,12 +98,24 @@ static void options_in_every_form(void **state)
 static void options_that_are_wrong_are_usage(void **state)
 {
 	static const char *const bad[][4] = {
-		{ "-x", "op", NULL },	      { "--unknown", "op", NULL },    { "--forc", "op", NULL },
-		{ "--force=1", "op", NULL },  { "-t", NULL },		      { "--timeout", NULL },
-		{ "-t", "0", "op", NULL },    { "-t", "1001", "op", NULL },   { "-t", "1s", "op", NULL },
-		{ "-t", "", "op", NULL },     { "--timeout=", "op", NULL },   { "--=x", "op", NULL },
-		{ NULL },		      { "-f", NULL },		      { "--", NULL },
-		{ "-\n", "op", NULL },	      { "---force", "op", NULL },     { "-f-", "op", NULL },
+		{ "-x", "op", NULL },
+		{ "--unknown", "op", NULL },
+		{ "--forc", "op", NULL },
+		{ "--force=1", "op", NULL },
+		{ "-t", NULL },
+		{ "--timeout", NULL },
+		{ "-t", "0", "op", NULL },
+		{ "-t", "1001", "op", NULL },
+		{ "-t", "1s", "op", NULL },
+		{ "-t", "", "op", NULL },
+		{ "--timeout=", "op", NULL },
+		{ "--=x", "op", NULL },
+		{ NULL },
+		{ "-f", NULL },
+		{ "--", NULL },
+		{ "-\n", "op", NULL },
+		{ "---force", "op", NULL },
+		{ "-f-", "op", NULL },
 	};
 	struct kz_cli cli = { 0 };
 	struct options o = { 0 };
@@ -157,8 +181,11 @@ static void options_a_huge_argument_is_told_in_short(void **state)
 
 static void options_fuzzed_never_crash(void **state)
 {
-	static const char *const words[] = { "-", "--", "-f", "-t", "-t7", "--timeout=9", "--input", "-j", "-h", "-V", "x", "",
-		"-\xff", "--\xff=\n", "-ffff", "-fjt", "--json", "--json=", "-A", "=", "-i", "---", "--h", "-Ah" };
+	static const char *const words[] = {
+		"-",      "--",      "-f", "-t", "-t7",   "--timeout=9", "--input", "-j",
+		"-h",     "-V",      "x",  "",   "-\xff", "--\xff=\n",   "-ffff",   "-fjt",
+		"--json", "--json=", "-A", "=",  "-i",    "---",         "--h",     "-Ah"
+	};
 	struct kz_cli cli = { 0 };
 	struct options o = { 0 };
 	unsigned seed = 20240607;
@@ -168,12 +195,15 @@ static void options_fuzzed_never_crash(void **state)
 		const char *argv[12] = { "kz-test" };
 		int argc = 1;
 
-		for (seed = seed * 1103515245U + 12345U; argc < (int)((seed >> 16) % 11) + 1; argc++)
-			argv[argc] = words[(seed = seed * 1103515245U + 12345U, seed >> 16) % (sizeof(words) / sizeof(words[0]))];
+		for (seed = seed * 1103515245U + 12345U; argc < (int)((seed >> 16) % 11) + 1;
+		     argc++)
+			argv[argc] = words[(seed = seed * 1103515245U + 12345U, seed >> 16) %
+					   (sizeof(words) / sizeof(words[0]))];
 		if (parse(&cli, &o, argc, argv, -1))
 			assert_int_equal(cli.err.rc, KZ_OK);
 		else
-			assert_true(cli.err.rc == KZ_E_USAGE || (cli.err.rc == KZ_OK && cli.out.len > 0));
+			assert_true(cli.err.rc == KZ_E_USAGE ||
+				    (cli.err.rc == KZ_OK && cli.out.len > 0));
 	}
 	kz_log_init("kz-test", KZ_LOG_INFO);
 	kz_opt_list_release(&o.inputs);
@@ -184,8 +214,14 @@ static void help_has_every_option(void **state)
 {
 	struct kz_cli cli = { 0 };
 	struct options o = { 0 };
-	static const char *const wanted[] = { "usage: kz-test [-f] FILE\n", "-f, --force", "-t, --timeout MS", "    --token-fd N",
-		"-j, --json", "-h, --help", "-V, --version", "-v, --verbose" };
+	static const char *const wanted[] = { "usage: kz-test [-f] FILE\n",
+					      "-f, --force",
+					      "-t, --timeout MS",
+					      "    --token-fd N",
+					      "-j, --json",
+					      "-h, --help",
+					      "-V, --version",
+					      "-v, --verbose" };
 
 	(void)state;
 	assert_false(PARSE(&cli, &o, "-h"));
@@ -243,7 +279,8 @@ static int body_refuses(void)
 
 	kz_main_start(&cli, "kz-test");
 	cli.json = true;
-	return kz_main_end(&cli, kz_refuse(&cli.err, KZ_R_QUEUE_FULL, "256 of 256 tickets \"x\"\n\xff"));
+	return kz_main_end(&cli,
+			   kz_refuse(&cli.err, KZ_R_QUEUE_FULL, "256 of 256 tickets \"x\"\n\xff"));
 }
 
 static int body_bare_code(void)
@@ -272,7 +309,9 @@ static void end_tells_stdout_that_did_not_go_out(void **state)
 	assert_int_equal(child(body_prints, NULL, &out, &err), 0);
 	assert_non_null(strstr(kz_buf_str(&out), "line 9999 of"));
 	assert_int_equal(child(body_prints, "/dev/full", &out, &err), 74);
-	assert_string_equal(kz_buf_str(&err), "kz-test: stdout_failed: cannot write standard output: no space left on device\n");
+	assert_string_equal(
+		kz_buf_str(&err),
+		"kz-test: stdout_failed: cannot write standard output: no space left on device\n");
 	kz_buf_clear(&err);
 	/* The reader is gone. */
 	assert_int_equal(child(body_prints, NULL, NULL, &err), 141);
@@ -286,12 +325,16 @@ static void exec16_end_tells_a_failure_once_with_its_reason(void **state)
 
 	(void)state;
 	assert_int_equal(child(body_refuses, NULL, &out, &err), 75);
-	assert_string_equal(kz_buf_str(&err), "kz-test: queue_full: 256 of 256 tickets \"x\"?\xff\n");
-	assert_string_equal(kz_buf_str(&out), "{\"v\":1,\"type\":\"error\",\"reason\":\"queue_full\",\"status\":75,\"text\":\"queue_full\"}\n");
+	assert_string_equal(kz_buf_str(&err),
+			    "kz-test: queue_full: 256 of 256 tickets \"x\"?\xff\n");
+	assert_string_equal(
+		kz_buf_str(&out),
+		"{\"v\":1,\"type\":\"error\",\"reason\":\"queue_full\",\"status\":75,\"text\":\"queue_full\"}\n");
 	kz_buf_clear(&err);
 	kz_buf_clear(&out);
 	assert_int_equal(child(body_bare_code, NULL, &out, &err), 69);
-	assert_string_equal(kz_buf_str(&err), "kz-test: service_unavailable: a needed service does not answer\n");
+	assert_string_equal(kz_buf_str(&err),
+			    "kz-test: service_unavailable: a needed service does not answer\n");
 	kz_buf_clear(&err);
 	assert_int_equal(child(body_own_status, NULL, &out, &err), 124);
 	assert_non_null(strstr(kz_buf_str(&err), "kz-test do: wall_exceeded: "));
@@ -323,8 +366,10 @@ static void start_opens_what_was_closed(void **state)
 
 static void rows(struct kz_cli *cli, bool json)
 {
-	const struct kz_column columns[] = { { "name", "NAME", NULL }, { "size", "SIZE", kz_out_format_bytes },
-					     { "none", "NONE", NULL }, { NULL, NULL, NULL } };
+	const struct kz_column columns[] = { { "name", "NAME", NULL },
+					     { "size", "SIZE", kz_out_format_bytes },
+					     { "none", "NONE", NULL },
+					     { NULL, NULL, NULL } };
 	kz_auto_table struct kz_table t;
 	struct kz_json *j = kz_out_object("row");
 
@@ -352,8 +397,10 @@ static void tables_are_lines_or_columns(void **state)
 						  "b        -        -\n");
 	kz_buf_release(&cli.out);
 	rows(&cli, true);
-	assert_string_equal(kz_buf_str(&cli.out), "{\"v\":1,\"type\":\"row\",\"name\":\"a\\u001B[2J\\n\xc3\xa9\",\"size\":1536}\n"
-						  "{\"v\":1,\"type\":\"row\",\"name\":\"b\"}\n");
+	assert_string_equal(
+		kz_buf_str(&cli.out),
+		"{\"v\":1,\"type\":\"row\",\"name\":\"a\\u001B[2J\\n\xc3\xa9\",\"size\":1536}\n"
+		"{\"v\":1,\"type\":\"row\",\"name\":\"b\"}\n");
 	kz_buf_release(&cli.out);
 }
 
@@ -380,11 +427,14 @@ static int body_stranger(void)
 
 	if (setgid(54321) || setuid(54321))
 		return 9;
-	if (kz_caller_check("/root", "", &err) != KZ_E_NOPERM || strcmp(err.reason, "no_permission") != 0)
+	if (kz_caller_check("/root", "", &err) != KZ_E_NOPERM ||
+	    strcmp(err.reason, "no_permission") != 0)
 		return 1;
-	if (kz_caller_check("/root", "root", &err) != KZ_E_NOPERM || !strstr(err.text, "usermod -aG root 54321"))
+	if (kz_caller_check("/root", "root", &err) != KZ_E_NOPERM ||
+	    !strstr(err.text, "usermod -aG root 54321"))
 		return 2;
-	if (kz_caller_check("/root", "no-such-group", &err) != KZ_E_NOPERM || !strstr(err.text, "groupadd"))
+	if (kz_caller_check("/root", "no-such-group", &err) != KZ_E_NOPERM ||
+	    !strstr(err.text, "groupadd"))
 		return 3;
 	return 0;
 }

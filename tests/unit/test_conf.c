@@ -145,7 +145,8 @@ static void store_checks_before_it_writes(void **state)
 	struct kz_conf c;
 
 	(void)state;
-	assert_int_equal(kz_conf_store(state_dir, "SANDBOX_WARM_POOL_MIN", "33", &err), KZ_E_CONFIG);
+	assert_int_equal(kz_conf_store(state_dir, "SANDBOX_WARM_POOL_MIN", "33", &err),
+			 KZ_E_CONFIG);
 	assert_int_equal(kz_conf_store(state_dir, "NO_SUCH", "1", &err), KZ_E_CONFIG);
 	assert_string_equal(err.reason, "setting_unknown");
 	assert_int_equal(kz_conf_store(state_dir, "../field.key", "1", &err), KZ_E_CONFIG);
@@ -176,7 +177,9 @@ static void store_by_many_at_once_never_makes_a_wrong_set(void **state)
 	/* Each is right beside the defaults; both together would not be. */
 	for (int i = 0; i < 8; i++)
 		if (fork() == 0) {
-			kz_conf_store(state_dir, i % 2 ? "SANDBOX_WARM_POOL_MIN" : "SANDBOX_POOL_MAX_ALLOCATED",
+			kz_conf_store(state_dir,
+				      i % 2 ? "SANDBOX_WARM_POOL_MIN" :
+					      "SANDBOX_POOL_MAX_ALLOCATED",
 				      i % 2 ? "20" : "10", NULL);
 			_exit(0);
 		}
@@ -196,7 +199,8 @@ static void every_setting_goes_to_text_and_back(void **state)
 
 		assert_int_equal(kz_conf_get(&s, kz_setting_table[i].name, &b, NULL), KZ_OK);
 		assert_string_equal(kz_buf_str(&b), kz_setting_table[i].default_text);
-		assert_int_equal(kz_conf_set(&s, kz_setting_table[i].name, kz_buf_str(&b), NULL), KZ_OK);
+		assert_int_equal(kz_conf_set(&s, kz_setting_table[i].name, kz_buf_str(&b), NULL),
+				 KZ_OK);
 	}
 	assert_int_equal(kz_conf_check(&s, NULL), KZ_OK);
 }
@@ -305,7 +309,8 @@ static void keys_rotation_leaves_identifiers_alone(void **state)
 	assert_int_equal(kz_keys_rotate(state_dir, (gid_t)-1, NULL), KZ_OK);
 	for (int k = 0; k < 4; k++) {
 		assert_int_equal(kz_keys_read(state_dir, (enum kz_key)k, &after[k], NULL), KZ_OK);
-		assert_int_equal(kz_equal(before[k].bytes, after[k].bytes, KZ_KEY_BYTES), k == KZ_KEY_IDENTITY);
+		assert_int_equal(kz_equal(before[k].bytes, after[k].bytes, KZ_KEY_BYTES),
+				 k == KZ_KEY_IDENTITY);
 	}
 	kz_conversation_id(&before[KZ_KEY_IDENTITY], "a", "c", a);
 	kz_conversation_id(&after[KZ_KEY_IDENTITY], "a", "c", b);
@@ -317,7 +322,9 @@ static void spoil(const char *name, const char *content, mode_t mode)
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/keys/%s", state_dir, name);
-	assert_int_equal(kz_file_replace(AT_FDCWD, path, content, strlen(content), mode, (gid_t)-1, NULL), KZ_OK);
+	assert_int_equal(
+		kz_file_replace(AT_FDCWD, path, content, strlen(content), mode, (gid_t)-1, NULL),
+		KZ_OK);
 }
 
 static void keys_that_are_wrong_are_refused_and_never_replaced(void **state)

@@ -83,11 +83,15 @@ static void file_replace_failing_leaves_old_and_nothing_else(void **state)
 	struct kz_err err = KZ_ERR_INIT;
 
 	assert_int_equal(mkdirat(p->fd, "d", 0700), 0);
-	assert_int_equal(kz_file_replace(p->fd, "d", "x", 1, 0600, (gid_t)-1, &err), KZ_E_CANTCREAT);
-	assert_int_equal(kz_file_replace(p->fd, "no/f", "x", 1, 0600, (gid_t)-1, &err), KZ_E_CANTCREAT);
+	assert_int_equal(kz_file_replace(p->fd, "d", "x", 1, 0600, (gid_t)-1, &err),
+			 KZ_E_CANTCREAT);
+	assert_int_equal(kz_file_replace(p->fd, "no/f", "x", 1, 0600, (gid_t)-1, &err),
+			 KZ_E_CANTCREAT);
 	assert_int_equal(kz_file_replace(p->fd, "", "x", 1, 0600, (gid_t)-1, &err), KZ_E_CANTCREAT);
-	assert_int_equal(kz_file_replace(p->fd, "d/", "x", 1, 0600, (gid_t)-1, &err), KZ_E_CANTCREAT);
-	assert_int_equal(kz_file_replace(p->fd, "d/..", "x", 1, 0600, (gid_t)-1, &err), KZ_E_CANTCREAT);
+	assert_int_equal(kz_file_replace(p->fd, "d/", "x", 1, 0600, (gid_t)-1, &err),
+			 KZ_E_CANTCREAT);
+	assert_int_equal(kz_file_replace(p->fd, "d/..", "x", 1, 0600, (gid_t)-1, &err),
+			 KZ_E_CANTCREAT);
 	assert_int_equal(count(p->fd), 1);
 	assert_int_equal(kz_file_read(p->fd, "absent", &b, &err), KZ_E_NOINPUT);
 	assert_int_equal(kz_file_read(p->fd, "d", &b, &err), KZ_E_IO);
@@ -117,7 +121,8 @@ static void file_replace_shows_old_or_new_to_a_reader(void **state)
 	writer = fork();
 	if (writer == 0) {
 		for (int i = 0; i < 100; i++)
-			if (kz_file_replace(p->fd, "f", i % 2 ? a : b, sizeof(a), 0600, (gid_t)-1, NULL))
+			if (kz_file_replace(p->fd, "f", i % 2 ? a : b, sizeof(a), 0600, (gid_t)-1,
+					    NULL))
 				_exit(1);
 		_exit(0);
 	}
@@ -318,7 +323,9 @@ static void write_until_gives_up_when_nobody_reads(void **state)
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(kz_fd_write_until(ends[0], big, sizeof(big), kz_deadline_in(KZ_MS(30)), NULL), KZ_E_TEMPFAIL);
+	assert_int_equal(
+		kz_fd_write_until(ends[0], big, sizeof(big), kz_deadline_in(KZ_MS(30)), NULL),
+		KZ_E_TEMPFAIL);
 	assert_int_equal(kz_fd_wait(ends[1], POLLIN, KZ_NEVER, NULL), KZ_OK);
 	close(ends[1]);
 	signal(SIGPIPE, SIG_IGN);
@@ -334,7 +341,8 @@ static void lock_is_exclusive_until_closed(void **state)
 	int a, b;
 
 	assert_int_equal(kz_file_lock(p->fd, "l", KZ_NEVER, &a, NULL), KZ_OK);
-	assert_int_equal(kz_file_lock(p->fd, "l", kz_deadline_in(KZ_MS(20)), &b, NULL), KZ_E_TEMPFAIL);
+	assert_int_equal(kz_file_lock(p->fd, "l", kz_deadline_in(KZ_MS(20)), &b, NULL),
+			 KZ_E_TEMPFAIL);
 	close(a);
 	assert_int_equal(kz_file_lock(p->fd, "l", kz_deadline_in(KZ_MS(20)), &b, NULL), KZ_OK);
 	close(b);

@@ -21,9 +21,25 @@ static enum kz_rc parse(const char *text, struct kz_err *err)
 static void json_refuses_what_is_not_strict(void **state)
 {
 	static const char *const bad[] = {
-		"", " ", "{", "{}x", "{} {}", "{\"a\":1,\"a\":2}", "[1,]", "{\"a\":\"\\u0000\"}", "\"\xff\"",
-		"\"\xed\xa0\x80\"", "'a'", "NaN", "{\"a\":1,}", "01", "\"\n\"", "99999999999999999999", "[1 2]",
-		"{\"\\u0001kz-broken\":true}", "[[{\"\\u0001kz-broken\":1}]]",
+		"",
+		" ",
+		"{",
+		"{}x",
+		"{} {}",
+		"{\"a\":1,\"a\":2}",
+		"[1,]",
+		"{\"a\":\"\\u0000\"}",
+		"\"\xff\"",
+		"\"\xed\xa0\x80\"",
+		"'a'",
+		"NaN",
+		"{\"a\":1,}",
+		"01",
+		"\"\n\"",
+		"99999999999999999999",
+		"[1 2]",
+		"{\"\\u0001kz-broken\":true}",
+		"[[{\"\\u0001kz-broken\":1}]]",
 	};
 	struct kz_err err;
 
@@ -80,12 +96,15 @@ static void json_reads_what_it_wrote(void **state)
 	kz_json_append(a, kz_json_null());
 	kz_json_set(o, "a", a);
 	assert_int_equal(kz_json_write(o, &b, NULL), KZ_OK);
-	assert_string_equal(kz_buf_str(&b), "{\"z\":\"line\\n\\\"\\\\\xc3\xa9\",\"min\":-9223372036854775808,"
-					    "\"yes\":true,\"none\":null,\"a\":[1,null]}");
+	assert_string_equal(kz_buf_str(&b),
+			    "{\"z\":\"line\\n\\\"\\\\\xc3\xa9\",\"min\":-9223372036854775808,"
+			    "\"yes\":true,\"none\":null,\"a\":[1,null]}");
 	assert_int_equal(kz_json_parse(b.data, b.len, &back, NULL), KZ_OK);
 	assert_int_equal(kz_json_write_canonical(back, &c, NULL), KZ_OK);
-	assert_string_equal(kz_buf_str(&c), "{\"a\":[1,null],\"min\":-9223372036854775808,\"none\":null,\"yes\":true,"
-					    "\"z\":\"line\\n\\\"\\\\\xc3\xa9\"}");
+	assert_string_equal(
+		kz_buf_str(&c),
+		"{\"a\":[1,null],\"min\":-9223372036854775808,\"none\":null,\"yes\":true,"
+		"\"z\":\"line\\n\\\"\\\\\xc3\xa9\"}");
 	assert_string_equal(kz_json_key(back, 1), "min");
 	assert_null(kz_json_key(back, 5));
 	assert_int_equal(kz_json_count(back), 5);
@@ -170,22 +189,26 @@ static void sha256_has_the_published_values(void **state)
 	(void)state;
 	memset(million, 'a', 1000000);
 	kz_sha256_hex(NULL, 0, hex);
-	assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	assert_string_equal(hex,
+			    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 	kz_sha256_hex("abc", 3, hex);
-	assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert_string_equal(hex,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	kz_sha256_start(&h);
 	for (int i = 0; i < 1000; i++)
 		kz_sha256_add(&h, million + i * 1000, 1000);
 	kz_sha256_add(&h, NULL, 0);
 	kz_sha256_end(&h, streamed);
-	assert_string_equal(streamed, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	assert_string_equal(streamed,
+			    "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 	free(million);
 }
 
 static void lease17_identifiers_depend_on_every_part(void **state)
 {
 	struct kz_secret a = { .is_set = true }, b = { .is_set = true };
-	const char *const one[] = { "ab", "c" }, *const two[] = { "a", "bc" }, *const three[] = { "abc" };
+	const char *const one[] = { "ab", "c" }, *const two[] = { "a", "bc" },
+			  *const three[] = { "abc" };
 	char x[KZ_ID_HEX], y[KZ_ID_HEX];
 
 	(void)state;

@@ -90,7 +90,7 @@ static void err_statuses_go_both_ways(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		assert_int_equal(kz_rc_status(kz_rc_of_status(all[i])), all[i]);
 	assert_int_equal(kz_rc_of_status(2), KZ_E_SOFTWARE);
-	assert_int_equal(kz_rc_status((enum kz_rc)-99), 70);
+	assert_int_equal(kz_rc_status((enum kz_rc) - 99), 70);
 	assert_string_equal(kz_rc_name(KZ_E_TEMPFAIL), "tempfail");
 	assert_string_equal(kz_rc_name((enum kz_rc)5), "software");
 }
@@ -122,9 +122,20 @@ static void str_null_is_handled(void **state)
 
 static void int_takes_whole_numbers_only(void **state)
 {
-	static const char *const bad[] = { "",	"-",  "+1",  " 1",  "1 ", "1k", "0x1", "1.0", "--1",
-					   "1e3", "9223372036854775808", "-9223372036854775809",
-					   "99999999999999999999999999999999", "\xd9\xa1" };
+	static const char *const bad[] = { "",
+					   "-",
+					   "+1",
+					   " 1",
+					   "1 ",
+					   "1k",
+					   "0x1",
+					   "1.0",
+					   "--1",
+					   "1e3",
+					   "9223372036854775808",
+					   "-9223372036854775809",
+					   "99999999999999999999999999999999",
+					   "\xd9\xa1" };
 	int64_t n = 7;
 
 	(void)state;

@@ -26,12 +26,16 @@ static enum kz_rc state_take(char out[256], const char *path, struct kz_err *err
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	if (path[0] != '/' || len == 1)
-		return kz_err_set(err, KZ_E_CONFIG, "the state directory must be an absolute path: \"%.80s\"", path);
+		return kz_err_set(err, KZ_E_CONFIG,
+				  "the state directory must be an absolute path: \"%.80s\"", path);
 	if (len > STATE_BYTES)
-		return kz_err_set(err, KZ_E_CONFIG, "the path of the state directory is longer than %d bytes: %.80s...",
-				  STATE_BYTES, path);
+		return kz_err_set(
+			err, KZ_E_CONFIG,
+			"the path of the state directory is longer than %d bytes: %.80s...",
+			STATE_BYTES, path);
 	if (kz_str_has_control(path))
-		return kz_err_set(err, KZ_E_CONFIG, "the path of the state directory holds control characters");
+		return kz_err_set(err, KZ_E_CONFIG,
+				  "the path of the state directory holds control characters");
 	memcpy(out, path, len);
 	out[len] = '\0';
 	return KZ_OK;
@@ -47,12 +51,17 @@ enum kz_rc kz_conf_state_own(char out[256], struct kz_err *err)
 	if (geteuid() == 0)
 		return state_take(out, SYSTEM_STATE, err);
 	if (xdg && *xdg)
-		return kz_str_format(path, sizeof(path), err, "%s/kz", xdg) ? KZ_E_CONFIG : state_take(out, path, err);
-	if ((!home || !*home) && getpwuid_r(geteuid(), &pw, room, sizeof(room), &found) == 0 && found)
+		return kz_str_format(path, sizeof(path), err, "%s/kz", xdg) ?
+			       KZ_E_CONFIG :
+			       state_take(out, path, err);
+	if ((!home || !*home) && getpwuid_r(geteuid(), &pw, room, sizeof(room), &found) == 0 &&
+	    found)
 		home = pw.pw_dir;
 	if (!home || !*home)
 		return kz_err_set(err, KZ_E_CONFIG, "no home directory; set KZ_STATE");
-	return kz_str_format(path, sizeof(path), err, "%s/.local/state/kz", home) ? KZ_E_CONFIG : state_take(out, path, err);
+	return kz_str_format(path, sizeof(path), err, "%s/.local/state/kz", home) ?
+		       KZ_E_CONFIG :
+		       state_take(out, path, err);
 }
 
 enum kz_rc kz_conf_state(char out[256], struct kz_err *err)
@@ -75,7 +84,8 @@ static bool is_ours(const char *name)
 {
 	if (strcmp(name, "KZ_STATE") == 0)
 		return false;
-	return kz_str_has_prefix(name, "KZ_") || kz_str_has_prefix(name, "SANDBOX_") || kz_str_has_prefix(name, "KAIZEN_");
+	return kz_str_has_prefix(name, "KZ_") || kz_str_has_prefix(name, "SANDBOX_") ||
+	       kz_str_has_prefix(name, "KAIZEN_");
 }
 
 /* One file of the env directory: empty means not set; one newline at the end is not part of the value. */
@@ -85,7 +95,8 @@ static enum kz_rc env_one(int dir, const char *name, struct kz_settings *s, stru
 	enum kz_rc rc = kz_file_read(dir, name, &b, err);
 
 	if (rc == KZ_E_DATA)
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value is longer than %d bytes", name, VALUE_BYTES);
+		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value is longer than %d bytes",
+				 name, VALUE_BYTES);
 	if (rc || b.len == 0)
 		return rc;
 	if (strlen(kz_buf_str(&b)) != b.len)
@@ -122,11 +133,13 @@ static enum kz_rc open_failed(const char *state, const char *what, struct kz_err
 	struct stat st;
 
 	if (errno == ENOENT)
-		return kz_refuse(err, KZ_R_NOT_RUNNING, "kz is not running (no %s); start it with: kz up", what);
+		return kz_refuse(err, KZ_R_NOT_RUNNING,
+				 "kz is not running (no %s); start it with: kz up", what);
 	if (errno == EACCES && stat(state, &st) == 0)
-		return kz_refuse(err, KZ_R_NO_PERMISSION,
-				 "you may not use the kz in %s; ask for membership of the group that owns it: usermod -aG kz USER",
-				 state);
+		return kz_refuse(
+			err, KZ_R_NO_PERMISSION,
+			"you may not use the kz in %s; ask for membership of the group that owns it: usermod -aG kz USER",
+			state);
 	if (errno == EACCES)
 		return kz_refuse(err, KZ_R_NO_PERMISSION, "you may not use the kz in %s", state);
 	return kz_err_sys(err, KZ_E_CONFIG, "cannot open %s", what);
@@ -190,7 +203,8 @@ enum kz_rc kz_conf_store(const char *state, const char *name, const char *value,
 	return kz_file_replace(dir, name, text, strlen(text), 0640, st.st_gid, err);
 }
 
-enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size, struct kz_err *err)
+enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size,
+			struct kz_err *err)
 {
 	return kz_str_format(out, size, err, "%s/%s", c->state, suffix);
 }

@@ -14,7 +14,7 @@
 #include "gen/settings.h" /* struct kz_settings: one typed member a setting, e.g. .sandbox_warm_pool_min (int64_t), .kz_valkey_url (char[]) */
 
 struct kz_conf {
-	char state[256];      /* the state directory, absolute */
+	char state[256]; /* the state directory, absolute */
 	struct kz_settings set;
 };
 
@@ -33,16 +33,20 @@ enum kz_rc kz_conf_state_own(char out[256], struct kz_err *err);
  */
 enum kz_rc kz_conf_load(struct kz_conf *c, const char *state, struct kz_err *err);
 /* One setting from text into s; and the rules between settings (min <= max ...). err: setting_invalid, setting_unknown */
-enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value, struct kz_err *err);
+enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value,
+		       struct kz_err *err);
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
 /* The value of a setting as text. err: setting_unknown */
-enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out, struct kz_err *err);
+enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out,
+		       struct kz_err *err);
 /* The default of a setting as text. err: setting_unknown */
 enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *err);
 /* Write one value to STATE/env, whole or not at all; checks it, and the set that it makes, first. err: as kz_conf_set, kz_conf_check; not_running, no_permission */
-enum kz_rc kz_conf_store(const char *state, const char *name, const char *value, struct kz_err *err);
+enum kz_rc kz_conf_store(const char *state, const char *name, const char *value,
+			 struct kz_err *err);
 /* STATE/suffix into out[0..size). */
-enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size, struct kz_err *err);
+enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size,
+			struct kz_err *err);
 /* "unix:STATE/run/valkey.sock" unless KZ_VALKEY_URL is set; refuses schemes that are not supported (url_unsupported). */
 enum kz_rc kz_conf_valkey_url(const struct kz_conf *c, char *out, size_t size, struct kz_err *err);
 

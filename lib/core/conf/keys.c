@@ -34,7 +34,8 @@ static enum kz_rc keys_open(const char *state, int *dir, struct kz_err *err)
 	if (errno == EACCES)
 		return kz_refuse(err, KZ_R_NO_PERMISSION, "you may not read the keys in %s", path);
 	if (errno == ENOENT)
-		return kz_refuse(err, KZ_R_KEY_MISSING, "no directory %s; make the keys with: kz up", path);
+		return kz_refuse(err, KZ_R_KEY_MISSING,
+				 "no directory %s; make the keys with: kz up", path);
 	return kz_err_sys(err, KZ_E_CONFIG, "cannot open %s", path);
 }
 
@@ -47,8 +48,11 @@ static enum kz_rc key_check_mode(int fd, enum kz_key which, struct kz_err *err)
 	if (fstat(fd, &st) < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot look at %s", files[which]);
 	if (!S_ISREG(st.st_mode) || (st.st_mode & open_to))
-		return kz_refuse(err, KZ_R_KEY_INVALID, "%s has mode %03o, which is open to others; rotate it after: chmod %s", files[which],
-				 (unsigned)st.st_mode & 0777, which == KZ_KEY_FIELD ? "600" : "640");
+		return kz_refuse(
+			err, KZ_R_KEY_INVALID,
+			"%s has mode %03o, which is open to others; rotate it after: chmod %s",
+			files[which], (unsigned)st.st_mode & 0777,
+			which == KZ_KEY_FIELD ? "600" : "640");
 	return KZ_OK;
 }
 
@@ -100,7 +104,8 @@ static enum kz_rc key_load(int dir, enum kz_key which, struct kz_secret *out, st
 	return KZ_OK;
 }
 
-static enum kz_rc key_save(int dir, enum kz_key which, const struct kz_secret *key, gid_t gid, struct kz_err *err)
+static enum kz_rc key_save(int dir, enum kz_key which, const struct kz_secret *key, gid_t gid,
+			   struct kz_err *err)
 {
 	bool own = which == KZ_KEY_FIELD;
 	char text[KEY_HEX + 2];
@@ -109,13 +114,15 @@ static enum kz_rc key_save(int dir, enum kz_key which, const struct kz_secret *k
 	kz_hex_encode(key->bytes, sizeof(key->bytes), text);
 	text[KEY_HEX] = '\n';
 	text[KEY_HEX + 1] = '\0';
-	rc = kz_file_replace(dir, files[which], text, KEY_HEX + 1, own ? 0600 : 0640, own ? (gid_t)-1 : gid, err);
+	rc = kz_file_replace(dir, files[which], text, KEY_HEX + 1, own ? 0600 : 0640,
+			     own ? (gid_t)-1 : gid, err);
 	explicit_bzero(text, sizeof(text));
 	return rc;
 }
 
 /* Read a key, or make it when there is none; a malformed one is never replaced. */
-static enum kz_rc key_ensure(int dir, enum kz_key which, gid_t gid, struct kz_secret *out, struct kz_err *err)
+static enum kz_rc key_ensure(int dir, enum kz_key which, gid_t gid, struct kz_secret *out,
+			     struct kz_err *err)
 {
 	struct stat st;
 
@@ -171,7 +178,8 @@ enum kz_rc kz_keys_make(const char *state, gid_t gid, struct kz_err *err)
 	return rc ? rc : keys_derive(dir, &field, gid, err);
 }
 
-enum kz_rc kz_keys_read(const char *state, enum kz_key which, struct kz_secret *out, struct kz_err *err)
+enum kz_rc kz_keys_read(const char *state, enum kz_key which, struct kz_secret *out,
+			struct kz_err *err)
 {
 	kz_auto_close int dir = -1;
 	enum kz_rc rc = kz_seal_init(err);
@@ -204,7 +212,8 @@ enum kz_rc kz_keys_rotate(const char *state, gid_t gid, struct kz_err *err)
 	return rc ? rc : keys_derive(dir, &field, gid, err);
 }
 
-void kz_worker_secret(const struct kz_secret *worker_key, const char *name, const char *instance, char out[65])
+void kz_worker_secret(const struct kz_secret *worker_key, const char *name, const char *instance,
+		      char out[65])
 {
 	auto_secret struct kz_secret own = { .is_set = false };
 	auto_secret struct kz_secret bound = { .is_set = false };
@@ -220,7 +229,8 @@ void kz_actor_id(const struct kz_secret *identity, const char *actor, char out[K
 	kz_keyed_id(identity, "actor", &actor, 1, out);
 }
 
-void kz_conversation_id(const struct kz_secret *identity, const char *actor, const char *conversation, char out[KZ_ID_HEX])
+void kz_conversation_id(const struct kz_secret *identity, const char *actor,
+			const char *conversation, char out[KZ_ID_HEX])
 {
 	const char *const fields[] = { actor, conversation };
 

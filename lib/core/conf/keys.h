@@ -17,13 +17,16 @@ enum kz_key { KZ_KEY_FIELD, KZ_KEY_WORKER, KZ_KEY_GRANT, KZ_KEY_IDENTITY };
 /* Make the keys that are missing and derive the derived ones anew; idempotent. in: gid of the callers' group, (gid_t)-1 for none */
 enum kz_rc kz_keys_make(const char *state, gid_t gid, struct kz_err *err);
 /* Read one key. own: caller releases with kz_secret_release. err: no_permission, key_missing, key_invalid */
-enum kz_rc kz_keys_read(const char *state, enum kz_key which, struct kz_secret *out, struct kz_err *err);
+enum kz_rc kz_keys_read(const char *state, enum kz_key which, struct kz_secret *out,
+			struct kz_err *err);
 /* Replace field.key and re-derive; identity.key stays. */
 enum kz_rc kz_keys_rotate(const char *state, gid_t gid, struct kz_err *err);
 /* The secret of one worker, from worker.key, its name and instance id (hex); the driver, the holder and kz-controller derive it alike. */
-void kz_worker_secret(const struct kz_secret *worker_key, const char *name, const char *instance, char out[65]);
+void kz_worker_secret(const struct kz_secret *worker_key, const char *name, const char *instance,
+		      char out[65]);
 /* Hashed identifiers [LEASE-17]: contexts "actor" (fields: actor) and "conversation" (fields: actor, conversation). */
 void kz_actor_id(const struct kz_secret *identity, const char *actor, char out[KZ_ID_HEX]);
-void kz_conversation_id(const struct kz_secret *identity, const char *actor, const char *conversation, char out[KZ_ID_HEX]);
+void kz_conversation_id(const struct kz_secret *identity, const char *actor,
+			const char *conversation, char out[KZ_ID_HEX]);
 
 #endif

@@ -16,15 +16,18 @@ static const struct kz_setting *setting_find(const char *name, struct kz_err *er
 	return NULL;
 }
 
-static enum kz_rc set_text(const struct kz_setting *d, char *to, const char *value, struct kz_err *err)
+static enum kz_rc set_text(const struct kz_setting *d, char *to, const char *value,
+			   struct kz_err *err)
 {
 	size_t len = strlen(value);
 
 	if (len < (size_t)d->least || len > (size_t)d->most || len >= d->size)
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: a text of %" PRId64 " to %" PRId64 " bytes is needed", d->name,
-				 d->least, d->most);
+		return kz_refuse(err, KZ_R_SETTING_INVALID,
+				 "%s: a text of %" PRId64 " to %" PRId64 " bytes is needed",
+				 d->name, d->least, d->most);
 	if (kz_str_has_control(value) || !kz_utf8_valid(value, len))
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value holds control characters or is not UTF-8", d->name);
+		return kz_refuse(err, KZ_R_SETTING_INVALID,
+				 "%s: the value holds control characters or is not UTF-8", d->name);
 	memcpy(to, value, len + 1);
 	return KZ_OK;
 }
@@ -44,7 +47,8 @@ static bool is_choice(const char *choices, const char *value)
 	return false;
 }
 
-enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value, struct kz_err *err)
+enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value,
+		       struct kz_err *err)
 {
 	const struct kz_setting *d = setting_find(name, err);
 	struct kz_err why = KZ_ERR_INIT;
@@ -66,21 +70,23 @@ enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *valu
 		bool on = strcmp(value, "true") == 0;
 
 		if (!on && strcmp(value, "false") != 0)
-			return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: true or false is needed", d->name);
+			return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: true or false is needed",
+					 d->name);
 		memcpy(to, &on, sizeof(on));
 		return KZ_OK;
 	}
 	case KZ_SETTING_CHOICE:
 		if (!is_choice(d->choices, value))
-			return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: one of %s is needed", d->name, d->choices);
+			return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: one of %s is needed",
+					 d->name, d->choices);
 		return set_text(d, to, value, err);
-	case KZ_SETTING_TEXT:
-		break;
+	case KZ_SETTING_TEXT: break;
 	}
 	return set_text(d, to, value, err);
 }
 
-enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out, struct kz_err *err)
+enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out,
+		       struct kz_err *err)
 {
 	const struct kz_setting *d = setting_find(name, err);
 	const char *from;
@@ -112,28 +118,31 @@ enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *
 }
 
 /* a must not be above b. */
-static enum kz_rc ordered(const char *a, int64_t a_value, const char *b, int64_t b_value, struct kz_err *err)
+static enum kz_rc ordered(const char *a, int64_t a_value, const char *b, int64_t b_value,
+			  struct kz_err *err)
 {
 	if (a_value <= b_value)
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_SETTING_INVALID, "%s (%" PRId64 ") is above %s (%" PRId64 ")", a, a_value, b, b_value);
+	return kz_refuse(err, KZ_R_SETTING_INVALID, "%s (%" PRId64 ") is above %s (%" PRId64 ")", a,
+			 a_value, b, b_value);
 }
 
 static enum kz_rc check_name(const char *name, const char *value, struct kz_err *err)
 {
 	if (!*value || kz_str_is_name(value))
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: letters a-z, digits, - and _ are allowed, a letter first", name);
+	return kz_refuse(err, KZ_R_SETTING_INVALID,
+			 "%s: letters a-z, digits, - and _ are allowed, a letter first", name);
 }
 
 static enum kz_rc check_pool(const struct kz_settings *s, struct kz_err *err)
 {
-	enum kz_rc rc = ordered("SANDBOX_WARM_POOL_MIN", s->sandbox_warm_pool_min, "SANDBOX_POOL_MAX_ALLOCATED",
-				s->sandbox_pool_max_allocated, err);
+	enum kz_rc rc = ordered("SANDBOX_WARM_POOL_MIN", s->sandbox_warm_pool_min,
+				"SANDBOX_POOL_MAX_ALLOCATED", s->sandbox_pool_max_allocated, err);
 
 	if (!rc)
-		rc = ordered("SANDBOX_POOL_TARGET_IDLE", s->sandbox_pool_target_idle, "SANDBOX_POOL_MAX_ALLOCATED",
-			     s->sandbox_pool_max_allocated, err);
+		rc = ordered("SANDBOX_POOL_TARGET_IDLE", s->sandbox_pool_target_idle,
+			     "SANDBOX_POOL_MAX_ALLOCATED", s->sandbox_pool_max_allocated, err);
 	/* A holder must be able to miss one beat. */
 	if (!rc && 2 * s->sandbox_lease_heartbeat_seconds > s->sandbox_lease_ttl_seconds)
 		rc = kz_refuse(err, KZ_R_SETTING_INVALID,
@@ -157,7 +166,9 @@ enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err)
 	/* Every worker has a range of 65536; the last must end below the ids that mean "nobody". */
 	if (!rc && s->kz_uid_base + s->sandbox_pool_max_allocated * 65536 > (int64_t)UINT32_MAX - 1)
 		rc = kz_refuse(err, KZ_R_SETTING_INVALID,
-			       "KZ_UID_BASE (%" PRId64 ") leaves no room for SANDBOX_POOL_MAX_ALLOCATED (%" PRId64 ") ranges",
+			       "KZ_UID_BASE (%" PRId64
+			       ") leaves no room for SANDBOX_POOL_MAX_ALLOCATED (%" PRId64
+			       ") ranges",
 			       s->kz_uid_base, s->sandbox_pool_max_allocated);
 	if (!rc && *s->kz_valkey_url) {
 		struct kz_conf c = { .state = "/", .set = *s };

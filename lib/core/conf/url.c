@@ -16,7 +16,8 @@ static bool is_host_port(const char *s)
 		return false;
 	/* An IPv6 address stands in brackets. */
 	if (*s == '[') {
-		if (colon[-1] != ']' || strspn(s + 1, "0123456789abcdefABCDEF:.") + 2 != (size_t)(host_end - s))
+		if (colon[-1] != ']' ||
+		    strspn(s + 1, "0123456789abcdefABCDEF:.") + 2 != (size_t)(host_end - s))
 			return false;
 	} else if (memchr(s, ':', (size_t)(colon - s))) {
 		return false;
@@ -32,18 +33,24 @@ enum kz_rc kz_conf_valkey_url(const struct kz_conf *c, char *out, size_t size, s
 		return kz_str_format(out, size, err, "unix:%s/run/valkey.sock", c->state);
 	if (kz_str_has_prefix(url, "unix:")) {
 		if (url[5] != '/')
-			return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_VALKEY_URL: unix: needs an absolute path");
+			return kz_refuse(err, KZ_R_SETTING_INVALID,
+					 "KZ_VALKEY_URL: unix: needs an absolute path");
 		if (strlen(url + 5) > 107)
-			return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_VALKEY_URL: the path of a socket has at most 107 bytes");
+			return kz_refuse(
+				err, KZ_R_SETTING_INVALID,
+				"KZ_VALKEY_URL: the path of a socket has at most 107 bytes");
 		return kz_str_copy(out, size, url, err);
 	}
 	if (kz_str_has_prefix(url, "valkey://")) {
 		/* The address may hold a password: it is not told. */
 		if (!is_host_port(url + 9))
-			return kz_refuse(err, KZ_R_URL_UNSUPPORTED,
-					 "KZ_VALKEY_URL: valkey://HOST:PORT is needed, without user, path or query");
+			return kz_refuse(
+				err, KZ_R_URL_UNSUPPORTED,
+				"KZ_VALKEY_URL: valkey://HOST:PORT is needed, without user, path or query");
 		return kz_str_copy(out, size, url, err);
 	}
-	return kz_refuse(err, KZ_R_URL_UNSUPPORTED, "KZ_VALKEY_URL: unix:PATH and valkey://HOST:PORT are supported, not \"%.*s\"",
-			 (int)strcspn(url, ":"), url);
+	return kz_refuse(
+		err, KZ_R_URL_UNSUPPORTED,
+		"KZ_VALKEY_URL: unix:PATH and valkey://HOST:PORT are supported, not \"%.*s\"",
+		(int)strcspn(url, ":"), url);
 }
