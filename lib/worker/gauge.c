@@ -2,8 +2,12 @@
 #include "worker/gauge.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/auto.h"
+#include "base/str.h"
 
 #define GAUGE_MAX 8192
 
@@ -60,15 +64,18 @@ int64_t kz_gauge_processes(const struct kz_boot *b)
 {
 	char t[4096];
 	int64_t lines = 0;
-	off_t at = 0;
+	kz_auto_close int fd = -1;
 	ssize_t n;
 
-	/* offsets are positions in the kernel's snapshot: it is taken anew at 0 */
-	while ((n = pread(b->fds.procs_read, t, sizeof t, at)) > 0) {
+	/* opened anew: version 1 answers a second reading of one open file from a list a second old */
+	if (kz_str_format(t, sizeof t, NULL, "/proc/self/fd/%d", b->fds.procs_read) != KZ_OK)
+		return -1;
+	fd = open(t, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	while ((n = read(fd, t, sizeof t)) > 0)
 		for (ssize_t i = 0; i < n; i++)
 			lines += t[i] == '\n';
-		at += n;
-	}
 	return n < 0 ? -1 : lines;
 }
 

@@ -17,6 +17,8 @@
 
 #define GAUGE_PERIOD KZ_MS(20)
 #define KILL_PATIENCE KZ_SECONDS(10)
+/* past the disk bound, so that a full disk is ENOSPC and not a signal */
+#define FILE_ROOM (1 << 20)
 #define READ_SIZE 65536
 #define READS_A_TURN 16 /* then the loop sees to timers and other connections */
 
@@ -375,7 +377,7 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1 };
 	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
 				       .open_files = ask->open_files,
-				       .file_bytes = r->boot->disk_bytes };
+				       .file_bytes = r->boot->disk_bytes + FILE_ROOM };
 	enum kz_rc rc;
 
 	begin(r, ask, calls, arg);
@@ -387,7 +389,7 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 	if (rc == KZ_OK)
 		rc = watch_all(r, err);
 	if (rc == KZ_OK)
-		rc = kz_timer_at(r->wall_timer, kz_deadline_in(ask->wall), err);
+		rc = kz_timer_at(r->wall_timer, kz_deadline_in(KZ_MS(ask->wall.ms + 1)), err);
 	if (rc == KZ_OK)
 		rc = kz_timer_every(r->gauge_timer, GAUGE_PERIOD, err);
 	if (rc == KZ_OK)
