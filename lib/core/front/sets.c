@@ -69,9 +69,10 @@ static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count
 			if (strcmp(kz_buf_str(&old), value) == 0)
 				continue;
 			rc = kz_conf_store(c->state, name, value, err);
-			if (rc)
+			/* Only a set that is wrong so far can become right; a failed write is told. */
+			if (rc == KZ_E_CONFIG)
 				left++;
-			else if ((rc = kz_conf_set(&c->set, name, value, err)))
+			else if (rc || (rc = kz_conf_set(&c->set, name, value, err)))
 				return rc;
 			else
 				++*changed;
