@@ -195,12 +195,13 @@ local function ready(keys, args)
 		return finish(x, { "token_superseded" })
 	end
 	e.image = args[4]
+	e.settle = 0 -- it was answered: there it is, and it can be deleted
 	if not move(x, e, "ready", x.now) then
 		retire(x, e, "image_changed", "image_mismatch")
 		return settle(x, { "image_mismatch" })
 	end
 	disown(e)
-	e.since, e.settle = x.now, 0
+	e.since = x.now
 	save(x, e)
 	queue.wake(x)
 	return settle(x, { "ok" })

@@ -106,7 +106,6 @@ static enum kz_rc set_up(struct kz_keeper *k, const struct kz_keeper_options *o,
 	if (k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, k->signals, &ev) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot watch descriptors");
 	kz_refuse(&k->why, KZ_R_NOT_RECONCILED, NULL);
-	kz_refuse(&k->bad_valkey, KZ_R_NOT_RECONCILED, NULL);
 	return KZ_OK;
 }
 
