@@ -57,7 +57,7 @@ $(B)/bin/$1: $(call BIN_OBJ,$1) $(call DEP_FILES,$1) bin/$1.deps
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$(Q)$(CC) $(KZ_CFLAGS) -o $$@ $(call BIN_OBJ,$1) -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
-		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static)) $(call DEP_LIBS,$1)
+		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static -Wl,--no-warnings)) $(call DEP_LIBS,$1)
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$p)))
 
