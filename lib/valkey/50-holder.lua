@@ -258,7 +258,7 @@ end
 local function give_up(keys, args)
 	local x = begin(keys)
 	local e = held(x, args[1], args[2])
-	if not e or not retire(x, e, args[3], args[4] ~= "" and args[4] or nil) then
+	if not e or e["until"] <= x.now or not retire(x, e, args[3], args[4] ~= "" and args[4] or nil) then
 		return finish(x, { "token_superseded" })
 	end
 	return settle(x, { "ok" })

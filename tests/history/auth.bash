@@ -1,0 +1,93 @@
+# shellcheck shell=bash
+# auth.bash: a private Valkey and the driver of the authority, for bats tests.
+#
+# auth_up               a server of its own in a short directory; sets url, dir
+# auth_down             end it and every program a test started with auth_bg, remove the directory
+# auth_bg NAME ARG...   drive ARG... in the background, output in dir/NAME.out
+# drive VERB DEP ARG... one operation
+# auth_wait SECONDS COMMAND...  try until it succeeds
+# auth_judge DIR [awk -v ...]   judge the outboxes of a history
+
+root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+drive_bin=$root/build/tests/history/drive
+
+auth_server() {
+	valkey-server --port 0 --unixsocket "$dir/s" --dir "$dir" --appendonly yes --save '' \
+		--maxmemory-policy "${1:-noeviction}" >>"$dir/valkey.log" 2>&1 &
+	server=$!
+	echo "$server" >"$dir/pid"
+	auth_wait 10 valkey_ok
+}
+
+valkey_ok() {
+	valkey-cli -s "$dir/s" ping 2>/dev/null | grep -q PONG
+}
+
+cli() {
+	valkey-cli -s "$dir/s" "$@"
+}
+
+auth_up() {
+	dir=$(mktemp -d /tmp/kza.XXXXXX)
+	mkdir "$dir/w" "$dir/t"
+	url=unix:$dir/s
+	started=()
+	auth_server
+}
+
+auth_down() {
+	local pid
+	touch "$dir/stop"
+	for pid in "${started[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	kill -CONT "$(cat "$dir/pid")" 2>/dev/null || true
+	kill -KILL "$(cat "$dir/pid")" 2>/dev/null || true
+	wait "$(cat "$dir/pid")" 2>/dev/null || true
+	rm -rf "$dir"
+}
+
+# Takes over the process, so that the pid in bg is the driver's own.
+auth_bg() {
+	local name=$1
+	shift
+	"$drive_bin" "$1" "$url" "${@:2}" >"$dir/$name.out" 2>"$dir/$name.err" &
+	bg=$!
+	started+=("$bg")
+}
+
+drive() {
+	"$drive_bin" "$1" "$url" "${@:2}"
+}
+
+auth_wait() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+is_open() {
+	drive status "${1:-d}" | jq -e '.admission.open' >/dev/null
+}
+
+warm_is() {
+	[ "$(drive status d | jq '.workers.warm')" = "$1" ]
+}
+
+# End the controllers in order, so that the outbox is complete, then judge.
+auth_judge() {
+	awk '!/^#/ && $4 != "-" { print $1, $2, $3, $4 }' "$root"/statemachines/gen/{worker,lease,ticket}.tsv >"$dir/edges"
+	sort -u -k1,1 -k2,2n "$dir"/outbox.* >"$dir/history"
+	awk -v ceiling=8 -v creates=3 -v member=2 -v queue=256 -v wait=30000 -v edges="$dir/edges" "$@" \
+		-f "$root/tests/history/judge.awk" "$dir/history"
+}
+
+# What every key holds, to compare two moments.
+auth_dump() {
+	cli --no-raw eval 'local k = redis.call("KEYS", "*") table.sort(k) local o = {} for i = 1, #k do
+		o[#o + 1] = k[i] .. redis.sha1hex(redis.call("DUMP", k[i])) end return o' 0
+}
