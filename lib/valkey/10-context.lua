@@ -37,8 +37,8 @@ end
 -- finds it emptied: transitions are numbered anew under a new name [FENCE-10].
 local function new_life(d, time, old)
 	local run = string.match(call("INFO", "server"), "run_id:(%x+)") or ""
-	local life = { seq = 0, nodes = {}, cache = {}, fence = 0, last = 0, why = "not_reconciled",
-		births = (old and old.births or 0) + 1 }
+	local life = { seq = 0, nodes = {}, cache = {}, shelves = {}, where = {}, members = {}, indexed = {}, fence = 0,
+		last = 0, why = "not_reconciled", births = (old and old.births or 0) + 1 }
 	life.store = sub(server.sha1hex(run .. d .. time[1] .. "." .. time[2] .. "." .. life.births), 1, 32)
 	life.stamp = life.store .. " "
 	-- No fence of an earlier life may come back, whatever the clock says.
@@ -77,7 +77,8 @@ local function begin(keys, is_reader, takes_over)
 		if life and terms and find(terms, life.store, 1, true) == 1 then
 			take_terms(life, terms)
 		elseif is_reader then
-			life = { nodes = {}, cache = {}, why = "not_reconciled", seq = 0, fence = 0, store = "", last = 0 }
+			life = { nodes = {}, cache = {}, shelves = {}, where = {}, members = {}, indexed = {}, why = "not_reconciled",
+				seq = 0, fence = 0, store = "", last = 0 }
 			take_terms(life, terms or "")
 		elseif not takes_over and is_foreign(terms) then
 			error({ err = "KZSUPERSEDED another version of kz runs this deployment" })

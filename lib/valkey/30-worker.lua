@@ -39,13 +39,12 @@ local function load(x, name)
 		e.text = text
 		x.life.cache[name] = e
 	end
-	e.given, e.gone, e.certain, e.taken, e.is_popped = nil, nil, nil, nil, nil
+	e.given, e.gone, e.certain, e.taken = nil, nil, nil, nil
 	return e
 end
 
--- The set that holds a worker of a state.  Leased and resetting ones share theirs,
--- by the end of their owner's time.
-local SETS = { creating = ":creating:", warm = ":warm:", leased = ":owned:", resetting = ":owned:", retiring = ":retiring:" }
+-- The stored sets: workers that wait for their controller, by the time it must act.
+local SETS = { creating = ":creating:", retiring = ":retiring:" }
 
 -- Move a worker by an event: table, guards, sets, log.  Every change of a worker's
 -- state passes here.  score orders it in the set of its new state.
@@ -56,15 +55,15 @@ local function move(x, e, event, score, cause)
 		return nil, why
 	end
 	local old, new = SETS[from], SETS[to]
-	if old and old ~= new and not e.is_popped then
+	if old and old ~= new then
 		call("ZREM", x.d .. old .. e.node, e.name)
 	end
 	if new then
 		call("ZADD", x.d .. new .. e.node, score, e.name)
 	end
-	e.is_popped = nil
 	e.text = nil -- until it is saved
 	e.state = to
+	index.put(x, e, score)
 	note(x, "worker", from, event, to, e.name, e.name, e.lease, nil, cause)
 	return to
 end
@@ -78,7 +77,7 @@ local function end_lease(x, e, event, cause)
 	if not to then
 		return nil
 	end
-	call("HDEL", x.d .. ":a:" .. e.actor, e.conversation)
+	index.end_lease(x, e.actor, e.conversation)
 	note(x, "lease", "held", event, to, e.lease, e.name, e.lease, e.actor, cause)
 	queue.freed(x, e.actor, e.conversation)
 	return to
@@ -140,4 +139,32 @@ local function enter(x, e, event, score, cause)
 	call("ZADD", x.d .. ":all:" .. e.node, 0, e.name)
 	save(x, e)
 	return e
+end
+
+-- Entries of an earlier life are put into the index, a page a call; true when all are.
+local function build_index(x)
+	for _, node in ipairs(call("HKEYS", x.d .. ":n")) do
+		local after = x.life.indexed[node] or ""
+		if after ~= true then
+			if x.left <= 0 then
+				return false
+			end
+			local names = call("ZRANGEBYLEX", x.d .. ":all:" .. node, after == "" and "-" or "(" .. after, "+", "LIMIT", 0, x.left)
+			for i = 1, #names do
+				local e = load(x, names[i])
+				if e then
+					index.put(x, e, e.state == "warm" and e.since or e["until"])
+					if e.state == "leased" then
+						index.begin_lease(x, e.actor, e.conversation, e.lease)
+					end
+				end
+			end
+			x.life.indexed[node] = #names < x.left and true or names[#names]
+			x.left = x.left - #names
+			if x.life.indexed[node] ~= true then
+				return false
+			end
+		end
+	end
+	return true
 end

@@ -41,12 +41,12 @@ end
 
 -- Room of a member beyond its leases and its tickets that are up already.
 local function member_room(x, actor)
-	return x.conf.per_member - call("HLEN", x.d .. ":a:" .. actor) - call("ZCARD", x.d .. ":qa:" .. actor)
+	return x.conf.per_member - index.active(x, actor) - call("ZCARD", x.d .. ":qa:" .. actor)
 end
 
 -- Put a ticket where it belongs now.
 local function place(x, t)
-	if call("HEXISTS", x.d .. ":a:" .. t.actor, t.conversation) == 1 then
+	if index.lease_of(x, t.actor, t.conversation) then
 		put(x, t, "c", x.d .. ":pc:" .. t.conversation)
 	elseif member_room(x, t.actor) <= 0 then
 		put(x, t, "a", x.d .. ":pa:" .. t.actor)
@@ -124,10 +124,10 @@ local function head(x)
 			unplace(x, t)
 			put(x, t, "s")
 			fill(x, t.actor)
-		elseif call("HLEN", x.d .. ":a:" .. t.actor) >= x.conf.per_member then
+		elseif index.active(x, t.actor) >= x.conf.per_member then
 			unplace(x, t)
 			put(x, t, "a", x.d .. ":pa:" .. t.actor)
-		elseif call("HEXISTS", x.d .. ":a:" .. t.actor, t.conversation) == 1 then
+		elseif index.lease_of(x, t.actor, t.conversation) then
 			unplace(x, t)
 			put(x, t, "c", x.d .. ":pc:" .. t.conversation)
 			fill(x, t.actor)
@@ -140,7 +140,8 @@ end
 
 local function has_warm(x)
 	for node in pairs(x.life.nodes) do
-		if serves(x, node) and call("EXISTS", x.d .. ":warm:" .. node) == 1 then
+		local s = x.life.shelves[node]
+		if s and s.warm[1] and serves(x, node) then
 			return true
 		end
 	end

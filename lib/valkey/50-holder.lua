@@ -8,14 +8,13 @@ end
 local function pick(x)
 	for node in pairs(x.life.nodes) do
 		while serves(x, node) and x.left > 0 do
-			local name = call("ZPOPMAX", x.d .. ":warm:" .. node)[1]
+			local name = index.pop_warm(x, node)
 			if not name then
 				break
 			end
 			x.left = x.left - 1
 			local e = load(x, name)
 			if e and e.state == "warm" then
-				e.is_popped = true
 				if e.image == x.image then
 					return e
 				end
@@ -36,21 +35,21 @@ local function grant(x, e, ask)
 	e.lease = sub(e.name, 2, 21) .. sub(ask.id, 1, 12)
 	if not to or not move(x, e, "assign", till) then
 		e.lease = "-"
-		call("ZADD", x.d .. ":warm:" .. e.node, e.since, e.name)
+		index.put(x, e, e.since)
 		return nil
 	end
 	e["until"], e.since, e.token, e.ask, e.actor, e.conversation, e.holder, e.ttl = till, x.now, ask.token, ask.id, ask.actor,
 		ask.conversation, ask.holder, ask.ttl
 	e.fence = next_fence(x)
 	save(x, e)
-	call("HSET", x.d .. ":a:" .. ask.actor, ask.conversation, e.lease)
+	index.begin_lease(x, ask.actor, ask.conversation, e.lease)
 	note(x, "lease", "none", "grant", to, e.lease, e.name, e.lease, ask.actor)
 	return granted(e)
 end
 
 -- Why this member or conversation must wait; nil when it need not.
 local function held_back(x, ask)
-	ask.active = call("HLEN", x.d .. ":a:" .. ask.actor)
+	ask.active = index.active(x, ask.actor)
 	if ask.busy then
 		return "workspace_busy"
 	end
@@ -156,7 +155,7 @@ local function acquire(keys, args)
 	local x = begin(keys)
 	local ask = { id = args[1], token = args[2], actor = args[3], conversation = args[4],
 		holder = args[5] ~= "" and args[5] or "-", wait = tonumber(args[6]), ttl = tonumber(args[7]) }
-	ask.busy = call("HGET", x.d .. ":a:" .. ask.actor, ask.conversation)
+	ask.busy = index.lease_of(x, ask.actor, ask.conversation)
 	if ask.busy then
 		local e = held(x, ask.busy, ask.token)
 		if e and e.state == "leased" and e.ask == ask.id and e.token == ask.token then
@@ -191,7 +190,7 @@ local function leave(keys, args)
 		drop(x, t, "leave")
 		queue.wake(x)
 	end
-	local lease = call("HGET", x.d .. ":a:" .. args[3], args[4])
+	local lease = index.lease_of(x, args[3], args[4])
 	local e = lease and held(x, lease, args[2])
 	if e and e.state == "leased" and e.ask == args[1] then
 		retire(x, e, "abandon", "cancelled")
@@ -208,7 +207,7 @@ local function renew(keys, args)
 	end
 	e["until"] = x.now + e.ttl
 	save(x, e)
-	call("ZADD", x.d .. ":owned:" .. e.node, e["until"], e.name)
+	index.put(x, e, e["until"])
 	return finish(x, granted(e))
 end
 

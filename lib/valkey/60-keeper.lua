@@ -10,8 +10,8 @@ local function census(x)
 		local n = { all = call("ZCARD", x.d .. ":all:" .. node), unsure = 0, creating = 0, warm = 0, owned = 0 }
 		if n.all > 0 then
 			n.creating = call("ZCARD", x.d .. ":creating:" .. node)
-			n.warm = call("ZCARD", x.d .. ":warm:" .. node)
-			n.owned = call("ZCARD", x.d .. ":owned:" .. node)
+			local s = shelf(x, node)
+			n.warm, n.owned = #s.warm, s.owned_count
 			n.unsure = call("ZCOUNT", x.d .. ":unsure:" .. node, "(" .. format("%.0f", x.now), "+inf")
 			p.ambiguous = p.ambiguous + call("ZCARD", x.d .. ":unsure:" .. node)
 		end
@@ -28,21 +28,40 @@ local function census(x)
 end
 
 -- Owners whose deadline passed lose what they hold [FENCE-2, FENCE-15].
-local function sweep_expired(x)
-	for _, set in ipairs({ ":owned:", ":creating:" }) do
-		for _, node in ipairs(nodes_of(x)) do
-			local key = x.d .. set .. node
-			local due = x.left > 0 and call("ZRANGEBYSCORE", key, "-inf", x.now, "LIMIT", 0, x.left) or {}
-			for i = 1, #due do
-				x.left = x.left - 1
-				local e = load(x, due[i])
-				if not e then
-					call("ZREM", key, due[i])
-				elseif retire(x, e, "expire") and set == ":creating:" then
-					call("ZADD", x.d .. ":unsure:" .. node, e.settle, e.name)
-				end
-			end
+local function expire_owned(x, s)
+	local due = {}
+	for name, till in pairs(s.owned) do
+		if till <= x.now and #due < x.left then
+			due[#due + 1] = name
 		end
+	end
+	for i = 1, #due do
+		x.left = x.left - 1
+		local e = load(x, due[i])
+		if e then
+			retire(x, e, "expire")
+		end
+	end
+end
+
+local function expire_creates(x, node)
+	local key = x.d .. ":creating:" .. node
+	local due = call("ZRANGEBYSCORE", key, "-inf", x.now, "LIMIT", 0, max(x.left, 0))
+	for i = 1, #due do
+		x.left = x.left - 1
+		local e = load(x, due[i])
+		if not e then
+			call("ZREM", key, due[i])
+		elseif retire(x, e, "expire") then
+			call("ZADD", x.d .. ":unsure:" .. node, e.settle, e.name)
+		end
+	end
+end
+
+local function sweep_expired(x)
+	for _, node in ipairs(nodes_of(x)) do
+		expire_owned(x, shelf(x, node))
+		expire_creates(x, node)
 	end
 end
 
@@ -51,22 +70,31 @@ local function sweep_images(x, node)
 	if x.life.nodes[node].swept == x.image then
 		return
 	end
-	local warm = call("ZRANGE", x.d .. ":warm:" .. node, 0, max(x.left, 1) - 1)
-	for i = 1, #warm do
-		x.left = x.left - 1
-		local e = load(x, warm[i])
+	local old = {}
+	for _, w in ipairs(shelf(x, node).warm) do
+		local e = #old < x.left and load(x, w.name)
 		if e and e.image ~= x.image then
-			retire(x, e, "image_changed", "image_mismatch")
+			old[#old + 1] = e
 		end
 	end
-	if #warm < ITEMS then
+	for i = 1, #old do
+		x.left = x.left - 1
+		retire(x, old[i], "image_changed", "image_mismatch")
+	end
+	if x.left > 0 then
 		x.life.nodes[node].swept = x.image
 	end
 end
 
 -- Warm workers above the wanted number go after the burst's idle time [POOL-7].
 local function sweep_idle(x, node, p)
-	local idle = call("ZRANGEBYSCORE", x.d .. ":warm:" .. node, "-inf", x.now - x.conf.burst_ms, "LIMIT", 0, max(x.left, 0))
+	local idle = {}
+	for _, w in ipairs(shelf(x, node).warm) do
+		if w.since > x.now - x.conf.burst_ms or #idle >= x.left then
+			break
+		end
+		idle[#idle + 1] = w.name
+	end
 	p.idle_long = #idle
 	x.excess = pool.retires(p)
 	for i = 1, x.excess do
@@ -124,17 +152,17 @@ local function hand_out_creates(x, node, tasks, most, args, p)
 	end
 end
 
--- Local holders to look after, in turn when there are many.
+-- Local holders to look after, those first that were not looked after for longest.
 local function hand_out_checks(x, node, tasks, most)
-	local n = x.life.nodes[node]
-	local at = n.checked or 0
-	local room = max(min(most - #tasks, x.left), 0)
-	local names = room > 0 and call("ZRANGE", x.d .. ":owned:" .. node, at, at + room - 1) or {}
-	n.checked = #names == room and at + room or 0
-	for i = 1, #names do
-		x.left = x.left - 1
-		local e = load(x, names[i])
-		if e and e.holder ~= "-" then
+	local cache = x.life.cache
+	for name in pairs(shelf(x, node).owned) do
+		local e = cache[name]
+		if #tasks >= most or x.left <= 0 then
+			return
+		end
+		if e and e.holder ~= "-" and (e.checked or 0) <= x.now - 900 then
+			e.checked = x.now
+			x.left = x.left - 1
 			task(tasks, "check", e.name, e.instance, e.lease, "", e.holder)
 		end
 	end
@@ -165,11 +193,12 @@ local function step(keys, args)
 	if x.digest ~= DIGEST or not x.conf then
 		return finish(x, { "setting_invalid" })
 	end
+	local is_whole = build_index(x)
 	sweep_expired(x)
 	retry_parked(x)
 	hand_out_deletes(x, node, tasks, most)
 	if x.life.nodes[node] then -- it reported its inventory to this life [FENCE-10]
-		if x.image then
+		if x.image and is_whole then
 			sweep_images(x, node)
 			local p = census(x)
 			sweep_idle(x, node, p)

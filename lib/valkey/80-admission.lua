@@ -66,6 +66,9 @@ local function open(keys, args)
 	if close_if_evicting(x) then
 		return finish(x, { "valkey_evicts" })
 	end
+	if not build_index(x) then -- the leases of other nodes count too
+		return finish(x, { "ok", "again" })
+	end
 	n.fresh = n.fresh - (n.span or 10000) + tonumber(args[2])
 	n.span = tonumber(args[2])
 	n.open, n.why, x.life.why = true, nil, nil

@@ -47,7 +47,14 @@ enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz
 	char span[24];
 	const char *const args[] = { node, kz_vk_num(span, fresh.ms).p, NULL };
 
-	return kz_auth_call_text(a, "open", args, NULL, err);
+	for (;;) {
+		kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+		enum kz_rc rc = kz_auth_call_text(a, "open", args, &r, err);
+
+		/* It answers so once for each page of entries that an earlier life left. */
+		if (rc || !kz_str_eq(kz_vk_str(kz_vk_at(r, 1)), "again"))
+			return rc;
+	}
 }
 
 enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason, struct kz_err *err)
