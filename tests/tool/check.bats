@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# scripts/check counts what there is: failures, skips, crashes, silence, cases that do not apply.
+
+setup() {
+	root=$BATS_TEST_DIRNAME/../..
+	tree=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/tool" "$tree/build/tests/unit"
+	cp "$root/scripts/check" "$tree/scripts/check"
+	printf 'all unit:\n\t@:\n' >"$tree/Makefile"
+	: >"$tree/tests/applicable.txt"
+}
+
+# unit NAME: a unit test program whose body is standard input.
+unit() {
+	: >"$tree/tests/unit/test_$1.c"
+	{ echo '#!/bin/sh'; cat; } >"$tree/build/tests/unit/test_$1"
+	chmod +x "$tree/build/tests/unit/test_$1"
+}
+
+check() {
+	run "$tree/scripts/check" --only "$1"
+	echo "$output"
+	last=${lines[-1]}
+}
+
+@test "what passes is counted" {
+	unit a <<<'echo 1..2; echo ok 1 - x; echo ok 2 - y'
+	check unit
+	[ "$status" -eq 0 ]
+	[ "$last" = "3 passed, 0 failed" ]
+}
+
+@test "a failed test fails" {
+	unit a <<<'echo 1..2; echo ok 1 - x; echo not ok 2 - y; exit 1'
+	check unit
+	[ "$status" -eq 1 ]
+	[ "$last" = "2 passed, 1 failed" ]
+	[[ $output == *"not ok 2 - y"* ]]
+}
+
+@test "a skipped test is a failure" {
+	unit a <<<'echo 1..2; echo ok 1 - x; echo "ok 2 - y # SKIP no runtime"'
+	check unit
+	[ "$status" -eq 1 ]
+	[ "$last" = "2 passed, 1 failed" ]
+}
+
+@test "tests that a crash swallowed are failures" {
+	unit a <<<'echo 1..5; echo ok 1 - x; kill -SEGV $$'
+	check unit
+	[ "$status" -eq 1 ]
+	[ "$last" = "2 passed, 4 failed" ]
+}
+
+@test "a program that says nothing, fails at its end, or is missing is a failure" {
+	unit a <<<'echo 1..0'
+	unit b <<<'echo 1..1; echo ok 1 - x; exit 1'
+	unit c <<<''
+	rm "$tree/build/tests/unit/test_c"
+	check unit
+	[ "$status" -eq 1 ]
+	[ "$last" = "2 passed, 3 failed" ]
+}
+
+@test "bats files are counted, skips too" {
+	sed "s/^case/@test/" >"$tree/tests/tool/t.bats" <<'END'
+case "yes" { true; }
+case "no" { false; }
+case "later" { skip "not today"; }
+END
+	check tool
+	[ "$status" -eq 1 ]
+	[ "$last" = "1 passed, 2 failed" ]
+}
+
+@test "a case that does not apply is listed with its reason and left out" {
+	sed "s/^case/@test/" >"$tree/tests/tool/t.bats" <<'END'
+case "yes" { true; }
+# bats test_tags=case:unicorn
+case "needs a unicorn" { false; }
+# bats test_tags=case:horse
+case "needs a horse" { false; }
+END
+	cat >"$tree/tests/applicable.txt" <<'END'
+# comment
+unicorn | | echo "there are no unicorns"; exit 1
+horse | | exit 1
+END
+	check tool
+	[ "$status" -eq 0 ]
+	[ "$last" = "1 passed, 0 failed" ]
+	[[ $output == *"not applicable: unicorn: there are no unicorns"* ]]
+	[[ $output == *"not applicable: horse: the probe failed"* ]]
+}
+
+@test "a case that must apply on this release and does not is a failure" {
+	release=$(sed -n 's/^VERSION_ID="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' /etc/os-release)
+	echo "unicorn | 1,$release | echo none; exit 1" >"$tree/tests/applicable.txt"
+	unit a <<<'echo 1..1; echo ok 1 - x'
+	check unit
+	[ "$status" -eq 1 ]
+	[ "$last" = "2 passed, 1 failed" ]
+}
+
+@test "an unknown suite or option is 64" {
+	run "$tree/scripts/check" --only nothing
+	[ "$status" -eq 64 ]
+	run "$tree/scripts/check" --nothing
+	[ "$status" -eq 64 ]
+}
