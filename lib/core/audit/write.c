@@ -130,7 +130,7 @@ enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch 
 
 static void put_int(struct kz_audit_value *v, const struct kz_json *o, const char *key)
 {
-	if (kz_json_is_int(kz_json_get(o, key)))
+	if (kz_json_is_int(kz_json_get(o, key)) && kz_json_num(o, key, 0) >= 0)
 		kz_audit_value_int(v, kz_json_num(o, key, 0));
 }
 
@@ -232,6 +232,20 @@ enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *acto
 	return kz_audit_add(a, r, err);
 }
 
+/* A reading's own words are not taken in: what is no digest is kept as the digest of its text. */
+static void put_digest(struct kz_audit_value *v, const struct kz_json *o, const char *key)
+{
+	const char *text = kz_json_str(o, key, "");
+	char hex[KZ_SHA256_HEX];
+
+	if (strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64)
+		kz_audit_value_text(v, text);
+	else if (*text) {
+		kz_sha256_hex(text, strlen(text), hex);
+		kz_audit_value_text(v, hex);
+	}
+}
+
 static enum kz_rc put_surfaces(struct kz_audit_row *r, const struct kz_json *surfaces,
 			       struct kz_err *err)
 {
@@ -249,8 +263,8 @@ static enum kz_rc put_surfaces(struct kz_audit_row *r, const struct kz_json *sur
 		kz_audit_value_int(&v[1], kz_json_is_object(o));
 		put_int(&v[2], o, "now");
 		put_int(&v[3], o, "baseline");
-		kz_audit_value_text(&v[4], kz_json_str(o, "digest", NULL));
-		kz_audit_value_text(&v[5], kz_json_str(o, "baseline_digest", NULL));
+		put_digest(&v[4], o, "digest");
+		put_digest(&v[5], o, "baseline_digest");
 	}
 	return KZ_OK;
 }

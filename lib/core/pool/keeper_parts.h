@@ -59,7 +59,7 @@ struct kz_keeper {
 	bool is_closed_by_operator;
 	struct kz_err why;  /* why admission is closed; rc KZ_OK while it is open */
 	struct kz_err said; /* what was last logged and written */
-	bool has_said;
+	bool has_said, is_logged;
 
 	struct kz_err bad_conf, bad_valkey, bad_driver, bad_audit; /* rc KZ_OK: that part works */
 	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory,

@@ -136,16 +136,20 @@ void kz_keeper_say(struct kz_keeper *k)
 {
 	struct kz_err err = KZ_ERR_INIT;
 
-	if (k->has_said && same(&k->said, &k->why))
+	bool is_known = k->is_logged && same(&k->said, &k->why);
+
+	if (is_known && k->has_said)
 		return;
-	if (k->is_open)
+	if (is_known)
+		; /* only the report changed */
+	else if (k->is_open)
 		kz_log(KZ_LOG_INFO, "admission open", "node", k->conf.set.kz_node, "image",
 		       k->image, NULL);
 	else
 		kz_log(KZ_LOG_WARNING, "admission closed", "reason", k->why.reason, "text",
 		       k->why.text, NULL);
 	k->said = k->why;
-	k->has_said = true;
+	k->has_said = k->is_logged = true;
 	if (write_report(k, &err) != KZ_OK)
 		kz_log(KZ_LOG_WARNING, "cannot write run/controller.json", "text", err.text, NULL);
 }
