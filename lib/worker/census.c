@@ -114,6 +114,7 @@ static int64_t has_more(int64_t entries, int64_t own)
 
 static void take_space(struct kz_census *c, const struct kz_space *s)
 {
+	char sizes[64];
 	struct kz_space_use u;
 	int64_t home = kz_space_entries(s, KZ_SPACE_HOME, MOST);
 	int64_t code = kz_space_entries(s, KZ_SPACE_CODE, MOST);
@@ -133,8 +134,9 @@ static void take_space(struct kz_census *c, const struct kz_space *s)
 		return;
 	/* used and shown by no listing: held open though its name is gone */
 	put(c, KZ_SURFACE_DISK, u.bytes_used + u.inodes_used - (KZ_SPACE_OWN_INODES - 2) - listed);
-	(void)kz_str_format(c->at[KZ_SURFACE_DISK].digest, 65, NULL, "%lld/%lld",
+	(void)kz_str_format(sizes, sizeof sizes, NULL, "%lld/%lld",
 			    (long long)u.bytes_total, (long long)u.inodes_total);
+	kz_sha256_hex(sizes, strlen(sizes), c->at[KZ_SURFACE_DISK].digest);
 }
 
 enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const struct kz_space *s,

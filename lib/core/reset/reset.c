@@ -40,6 +40,17 @@ static enum kz_rc connect_to(const struct kz_reset_env *env, const struct kz_lea
 	return rc;
 }
 
+/*
+ * A lease that was never used was never bound, and a clean worker takes no reset:
+ * bind it now, so that it is measured and published instead of retired.
+ */
+static enum kz_rc reset_on(struct kz_wk *w, const struct kz_reset_env *env, const struct kz_lease *l,
+			   struct kz_deadline until, struct kz_json **readings, struct kz_err *err)
+{
+	(void)kz_wk_bind(w, l->id, l->fence, env->timeout, until, NULL);
+	return kz_wk_reset(w, l->id, l->token, until, readings, err);
+}
+
 static enum kz_rc ask(const struct kz_reset_env *env, const struct kz_lease *l,
 		      struct kz_deadline until, struct kz_json **readings, struct kz_err *err)
 {
@@ -49,7 +60,7 @@ static enum kz_rc ask(const struct kz_reset_env *env, const struct kz_lease *l,
 	if (env->worker) {
 		struct kz_err first = KZ_ERR_INIT;
 
-		rc = kz_wk_reset(env->worker, l->id, l->token, until, readings, &first);
+		rc = reset_on(env->worker, env, l, until, readings, &first);
 		/* that connection may have broken with the run; the worker can still be asked on another */
 		if (rc == KZ_OK || !kz_str_eq(first.reason, kz_reason_code(KZ_R_WORKER_UNREACHABLE))) {
 			if (rc != KZ_OK)
@@ -58,7 +69,7 @@ static enum kz_rc ask(const struct kz_reset_env *env, const struct kz_lease *l,
 		}
 	}
 	rc = connect_to(env, l, until, &own, err);
-	return rc == KZ_OK ? kz_wk_reset(own, l->id, l->token, until, readings, err) : rc;
+	return rc == KZ_OK ? reset_on(own, env, l, until, readings, err) : rc;
 }
 
 /* A worker that serves one lease is as good as its record says and is deleted, not suspected. */
