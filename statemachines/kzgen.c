@@ -6,7 +6,8 @@
 
 static int usage(void)
 {
-	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | machines GUARDS FILE...\n", stderr);
+	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | machines GUARDS FILE...\n",
+	      stderr);
 	return 64;
 }
 

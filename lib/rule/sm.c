@@ -22,22 +22,21 @@ static enum kz_rc refuse_pair(const struct kz_sm *m, int state, int event, enum 
 	switch (class) {
 	case KZ_SM_LATER:
 		return kz_refuse(err, KZ_R_STATE_BUSY, "%s is %s: no %s now", m->name, s, e);
-	case KZ_SM_NO:
-		return kz_refuse(err, KZ_R_STATE_REFUSED, "%s is %s: no %s", m->name, s, e);
+	case KZ_SM_NO: return kz_refuse(err, KZ_R_STATE_REFUSED, "%s is %s: no %s", m->name, s, e);
 	case KZ_SM_NONE:
-	case KZ_SM_BUG:
-		break;
+	case KZ_SM_BUG: break;
 	}
 	return kz_refuse(err, KZ_R_INTERNAL, "%s is %s: %s cannot happen", m->name, s, e);
 }
 
-enum kz_rc kz_sm_step(const struct kz_sm *m, int state, int event, uint32_t holds, int *to, int *action,
-		      struct kz_err *err)
+enum kz_rc kz_sm_step(const struct kz_sm *m, int state, int event, uint32_t holds, int *to,
+		      int *action, struct kz_err *err)
 {
 	const struct kz_sm_cell *c = kz_sm_cell(m, state, event);
 
 	if (!c)
-		return kz_refuse(err, KZ_R_INTERNAL, "%s has no state %d or event %d", m->name, state, event);
+		return kz_refuse(err, KZ_R_INTERNAL, "%s has no state %d or event %d", m->name,
+				 state, event);
 	if (c->to < 0)
 		return refuse_pair(m, state, event, c->refusal, err);
 	for (int g = 0; g < KZ_GUARD_COUNT; g++)

@@ -22,8 +22,8 @@
  * later or no); KZ_E_SOFTWARE for class bug and for numbers outside the machine.
  * wait: never.  src: POOL-10
  */
-enum kz_rc kz_sm_step(const struct kz_sm *m, int state, int event, uint32_t holds, int *to, int *action,
-		      struct kz_err *err);
+enum kz_rc kz_sm_step(const struct kz_sm *m, int state, int event, uint32_t holds, int *to,
+		      int *action, struct kz_err *err);
 
 /* The cell of a pair, static; NULL when a number lies outside the machine. */
 const struct kz_sm_cell *kz_sm_cell(const struct kz_sm *m, int state, int event);

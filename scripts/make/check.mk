@@ -31,7 +31,7 @@ format:
 	$(Q)scripts/check-format --write
 
 check-models models:
-	$(Q)statemachines/model/run
+	$(Q)statemachines/model/run $(B)
 
 test: all unit
 	$(Q)scripts/check --only unit,tool --build $(B)

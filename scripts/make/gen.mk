@@ -6,12 +6,12 @@ KZGEN_SRC := statemachines/kzgen.c $(wildcard statemachines/kzgen/*.c)
 
 $(KZGEN): $(KZGEN_SRC) $(wildcard statemachines/kzgen/*.h)
 	@mkdir -p $(@D)
-	$(HOSTCC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $(KZGEN_SRC)
+	$(Q)$(HOSTCC) -std=c11 -D_GNU_SOURCE $(WARN) -O1 -g -o $@ $(KZGEN_SRC)
 
 gen: $(KZGEN)
-	$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
-	$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
-	$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
-	$(if $(filter .,$(GEN_OUT)),scripts/include-tables)
+	$(Q)$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
+	$(Q)$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
+	$(Q)$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
+	$(Q)$(if $(filter .,$(GEN_OUT)),scripts/include-tables)
 
 .PHONY: gen

@@ -59,8 +59,12 @@ static void read_setting(const char *file, const struct line *l, struct setting 
 	char *field[7];
 
 	split_row(file, l, field, 7);
-	*s = (struct setting){ .line = l->no, .name = field[0], .unit = field[2], .value = field[3],
-			       .choices = copy(""), .what = field[6] };
+	*s = (struct setting){ .line = l->no,
+			       .name = field[0],
+			       .unit = field[2],
+			       .value = field[3],
+			       .choices = copy(""),
+			       .what = field[6] };
 	check_name(file, l->no, lower(s->name));
 	if (strcmp(s->name, upper(s->name)) != 0)
 		fail(file, l->no, "%s is not upper case", s->name);
@@ -87,7 +91,8 @@ static void write_header(const char *file, const struct setting *all, int count)
 
 	fputs("#ifndef KZ_GEN_SETTINGS_H\n#define KZ_GEN_SETTINGS_H\n\n"
 	      "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
-	      "/* All settings, one typed member each. */\nstruct kz_settings {\n", f);
+	      "/* All settings, one typed member each. */\nstruct kz_settings {\n",
+	      f);
 	for (int i = 0; i < count; i++) {
 		const struct setting *s = &all[i];
 
@@ -114,7 +119,8 @@ static void write_header(const char *file, const struct setting *all, int count)
 	      "\tenum kz_setting_type type;\n};\n\n"
 	      "extern const struct kz_setting kz_setting_table[KZ_SETTING_COUNT];\n\n"
 	      "/* Fill s with the default of every setting. */\n"
-	      "void kz_settings_default(struct kz_settings *s);\n\n#endif\n", f);
+	      "void kz_settings_default(struct kz_settings *s);\n\n#endif\n",
+	      f);
 	out_close(f);
 }
 
@@ -128,10 +134,12 @@ static void write_table(FILE *f, const struct setting *s)
 	put_c_string(f, s->choices);
 	fputs(",\n\t\t.what = ", f);
 	put_c_string(f, s->what);
-	fprintf(f, ",\n\t\t.least = %lld, .most = %lld, .type = KZ_SETTING_%s,\n", (long long)s->least,
-		(long long)s->most, upper(kind_names[s->kind]));
-	fprintf(f, "\t\t.offset = offsetof(struct kz_settings, %s),\n"
-		"\t\t.size = sizeof(((struct kz_settings *)0)->%s) },\n", lower(s->name), lower(s->name));
+	fprintf(f, ",\n\t\t.least = %lld, .most = %lld, .type = KZ_SETTING_%s,\n",
+		(long long)s->least, (long long)s->most, upper(kind_names[s->kind]));
+	fprintf(f,
+		"\t\t.offset = offsetof(struct kz_settings, %s),\n"
+		"\t\t.size = sizeof(((struct kz_settings *)0)->%s) },\n",
+		lower(s->name), lower(s->name));
 }
 
 static void write_source(const char *file, const struct setting *all, int count)
@@ -139,11 +147,13 @@ static void write_source(const char *file, const struct setting *all, int count)
 	FILE *f = out_open("statemachines/gen", "settings.c", COMMENT_C, file);
 
 	fputs("#include \"gen/settings.h\"\n\n"
-	      "const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {\n", f);
+	      "const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {\n",
+	      f);
 	for (int i = 0; i < count; i++)
 		write_table(f, &all[i]);
 	fputs("};\n\nvoid kz_settings_default(struct kz_settings *s)\n{\n"
-	      "\t*s = (struct kz_settings){\n", f);
+	      "\t*s = (struct kz_settings){\n",
+	      f);
 	for (int i = 0; i < count; i++) {
 		fprintf(f, "\t\t.%s = ", lower(all[i].name));
 		if (all[i].kind == KIND_INT || all[i].kind == KIND_BOOL)
@@ -160,15 +170,18 @@ static void write_docs(const char *file, const struct setting *all, int count)
 {
 	FILE *f = out_open("docs/tables", "settings.md", COMMENT_HTML, file);
 
-	fputs("\n| setting | unit | default | least | most | what for |\n|---|---|---|---|---|---|\n", f);
+	fputs("\n| setting | unit | default | least | most | what for |\n|---|---|---|---|---|---|\n",
+	      f);
 	for (int i = 0; i < count; i++) {
 		const struct setting *s = &all[i];
 
-		fprintf(f, "| `%s` | %s | %s | ", s->name, s->unit, *s->value ? s->value : "(empty)");
+		fprintf(f, "| `%s` | %s | %s | ", s->name, s->unit,
+			*s->value ? s->value : "(empty)");
 		if (s->kind == KIND_INT)
 			fprintf(f, "%lld | %lld", (long long)s->least, (long long)s->most);
 		else if (s->kind == KIND_TEXT)
-			fprintf(f, "%lld bytes | %lld bytes", (long long)s->least, (long long)s->most);
+			fprintf(f, "%lld bytes | %lld bytes", (long long)s->least,
+				(long long)s->most);
 		else
 			fprintf(f, "%s | ", s->kind == KIND_BOOL ? "true, false" : s->choices);
 		fprintf(f, " | %s |\n", s->what);
@@ -189,13 +202,15 @@ void make_settings(const char *file)
 		read_setting(file, &lines[i], &all[i]);
 		for (int k = 0; k < i; k++)
 			if (strcmp(all[k].name, all[i].name) == 0)
-				fail(file, all[i].line, "%s is there already (line %d)", all[i].name, all[k].line);
+				fail(file, all[i].line, "%s is there already (line %d)",
+				     all[i].name, all[k].line);
 	}
 	write_header(file, all, count);
 	write_source(file, all, count);
 	f = out_open("policy", "packaged.env", COMMENT_HASH, file);
 	for (int i = 0; i < count; i++)
-		fprintf(f, "# %s (%s)\n%s=%s\n", all[i].what, all[i].unit, all[i].name, all[i].value);
+		fprintf(f, "# %s (%s)\n%s=%s\n", all[i].what, all[i].unit, all[i].name,
+			all[i].value);
 	out_close(f);
 	write_docs(file, all, count);
 }

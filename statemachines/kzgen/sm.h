@@ -29,8 +29,8 @@ struct named {
 
 /* What a state does with an event: goes to a state, or refuses with a class. */
 struct pair {
-	int line; /* 0: not stated */
-	int to;   /* -1: refused */
+	int line;   /* 0: not stated */
+	int to;     /* -1: refused */
 	int action; /* -1: none */
 	uint32_t guards;
 	const char *refused; /* later, no, bug */
@@ -61,8 +61,8 @@ void read_machine(const char *file, struct guards *g, struct machine *m);
 void check_machine(const struct machine *m);
 
 /* Call each guard of a pair: for_guards(i, p, g) { ... } with i the guard's number. */
-#define for_guards(i, p, g) \
-	for (int i = 0; i < (g)->count; i++) \
+#define for_guards(i, p, g)                                                                        \
+	for (int i = 0; i < (g)->count; i++)                                                       \
 		if ((p)->guards & (UINT32_C(1) << i))
 
 /* The guards of a pair as "a,b", "" for none (new). */

@@ -7,8 +7,8 @@ static void check_pairs(const struct machine *m)
 		for (int e = 0; e < m->event_count; e++)
 			if (!m->pairs[s][e].line)
 				fail(m->file, m->states[s].line,
-				     "pair %s %s is neither a transition nor refused", m->states[s].name,
-				     m->events[e].name);
+				     "pair %s %s is neither a transition nor refused",
+				     m->states[s].name, m->events[e].name);
 }
 
 static void check_reachable(const struct machine *m)
@@ -24,7 +24,8 @@ static void check_reachable(const struct machine *m)
 	}
 	for (int s = 0; s < m->state_count; s++)
 		if (!(seen & (UINT32_C(1) << s)))
-			fail(m->file, m->states[s].line, "state %s is never reached", m->states[s].name);
+			fail(m->file, m->states[s].line, "state %s is never reached",
+			     m->states[s].name);
 }
 
 /* A final state may be left by nothing, any other must be left by something. */
@@ -57,10 +58,12 @@ void check_machine(const struct machine *m)
 		fail(m->file, m->line, "machine %s has no initial state", m->name);
 	for (int i = 0; i < m->action_count; i++)
 		if (!m->actions[i].used)
-			fail(m->file, m->actions[i].line, "action %s is not used", m->actions[i].name);
+			fail(m->file, m->actions[i].line, "action %s is not used",
+			     m->actions[i].name);
 	for (int i = 0; i < m->event_count; i++)
 		if (!m->events[i].used)
-			fail(m->file, m->events[i].line, "event %s moves nothing", m->events[i].name);
+			fail(m->file, m->events[i].line, "event %s moves nothing",
+			     m->events[i].name);
 	check_pairs(m);
 	check_reachable(m);
 	check_ways_out(m);

@@ -64,7 +64,8 @@ void write_machine_lua(const struct machines *ms, const struct machine *m)
 		fprintf(f, "\t\t%s = {\n", m->states[s].name);
 		for (int e = 0; e < m->event_count; e++)
 			if (m->pairs[s][e].to < 0)
-				fprintf(f, "\t\t\t%s = \"%s\",\n", m->events[e].name, m->pairs[s][e].refused);
+				fprintf(f, "\t\t\t%s = \"%s\",\n", m->events[e].name,
+					m->pairs[s][e].refused);
 		fputs("\t\t},\n", f);
 	}
 	fputs("\t},\n}\n", f);
@@ -75,23 +76,30 @@ void write_machine_lua(const struct machines *ms, const struct machine *m)
 static void put_sql(FILE *f, const struct machines *ms, const struct machine *m, const char *before,
 		    const char *after)
 {
-	fprintf(f, "%sCREATE TABLE IF NOT EXISTS machine_edge (machine TEXT NOT NULL, from_state TEXT NOT NULL,"
+	fprintf(f,
+		"%sCREATE TABLE IF NOT EXISTS machine_edge (machine TEXT NOT NULL, from_state TEXT NOT NULL,"
 		" event TEXT NOT NULL, to_state TEXT NOT NULL, guards TEXT NOT NULL, action TEXT NOT NULL,"
-		" PRIMARY KEY (machine, from_state, event, to_state)) STRICT, WITHOUT ROWID;%s", before, after);
-	fprintf(f, "%sCREATE TABLE IF NOT EXISTS machine_refusal (machine TEXT NOT NULL, from_state TEXT NOT NULL,"
+		" PRIMARY KEY (machine, from_state, event, to_state)) STRICT, WITHOUT ROWID;%s",
+		before, after);
+	fprintf(f,
+		"%sCREATE TABLE IF NOT EXISTS machine_refusal (machine TEXT NOT NULL, from_state TEXT NOT NULL,"
 		" event TEXT NOT NULL, class TEXT NOT NULL CHECK (class IN ('later', 'no', 'bug')),"
-		" PRIMARY KEY (machine, from_state, event)) STRICT, WITHOUT ROWID;%s", before, after);
+		" PRIMARY KEY (machine, from_state, event)) STRICT, WITHOUT ROWID;%s",
+		before, after);
 	for (int s = 0; s < m->state_count; s++)
 		for (int e = 0; e < m->event_count; e++) {
 			const struct pair *p = &m->pairs[s][e];
 
 			if (p->to < 0)
-				fprintf(f, "%sINSERT OR IGNORE INTO machine_refusal VALUES ('%s', '%s', '%s', '%s');%s",
-					before, m->name, m->states[s].name, m->events[e].name, p->refused, after);
+				fprintf(f,
+					"%sINSERT OR IGNORE INTO machine_refusal VALUES ('%s', '%s', '%s', '%s');%s",
+					before, m->name, m->states[s].name, m->events[e].name,
+					p->refused, after);
 			else
-				fprintf(f, "%sINSERT OR IGNORE INTO machine_edge VALUES ('%s', '%s', '%s', '%s', '%s', '%s');%s",
-					before, m->name, m->states[s].name, m->events[e].name, m->states[p->to].name,
-					guard_list(&ms->guards, p, ","),
+				fprintf(f,
+					"%sINSERT OR IGNORE INTO machine_edge VALUES ('%s', '%s', '%s', '%s', '%s', '%s');%s",
+					before, m->name, m->states[s].name, m->events[e].name,
+					m->states[p->to].name, guard_list(&ms->guards, p, ","),
 					p->action >= 0 ? m->actions[p->action].name : "", after);
 		}
 }
@@ -106,11 +114,13 @@ void write_machine_sql(const struct machines *ms, const struct machine *m)
 
 void write_machines_sql(const struct machines *ms)
 {
-	FILE *f = out_open("statemachines/gen", "machines_sql.h", COMMENT_C, "statemachines/NAME.sm");
+	FILE *f =
+		out_open("statemachines/gen", "machines_sql.h", COMMENT_C, "statemachines/NAME.sm");
 
 	fputs("#ifndef KZ_GEN_MACHINES_SQL_H\n#define KZ_GEN_MACHINES_SQL_H\n\n"
 	      "/* Makes and fills machine_edge(machine, from_state, event, to_state, guards, action)\n"
-	      " * and machine_refusal(machine, from_state, event, class). */\n#define KZ_MACHINES_SQL", f);
+	      " * and machine_refusal(machine, from_state, event, class). */\n#define KZ_MACHINES_SQL",
+	      f);
 	for (int i = 0; i < ms->count; i++)
 		put_sql(f, ms, &ms->all[i], " \\\n\t\"", "\\n\"");
 	fputs("\n\n#endif\n", f);
@@ -126,8 +136,9 @@ void write_machine_tsv(const struct machines *ms, const struct machine *m)
 		for (int e = 0; e < m->event_count; e++) {
 			const struct pair *p = &m->pairs[s][e];
 
-			fprintf(f, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m->name, m->states[s].name, m->events[e].name,
-				p->to >= 0 ? m->states[p->to].name : "-", p->to >= 0 ? "-" : p->refused,
+			fprintf(f, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m->name, m->states[s].name,
+				m->events[e].name, p->to >= 0 ? m->states[p->to].name : "-",
+				p->to >= 0 ? "-" : p->refused,
 				p->guards ? guard_list(&ms->guards, p, ",") : "-",
 				p->action >= 0 ? m->actions[p->action].name : "-");
 		}
@@ -143,7 +154,8 @@ void write_machine_pml(const struct machines *ms, const struct machine *m)
 		fprintf(f, "#define %s_S_%s %d\n", up, upper(m->states[i].name), i);
 	for (int i = 0; i < m->event_count; i++)
 		fprintf(f, "#define %s_E_%s %d\n", up, upper(m->events[i].name), i);
-	fprintf(f, "\n/* Move s by event e where the table and the guards allow it; ok tells. The model defines a\n"
+	fprintf(f,
+		"\n/* Move s by event e where the table and the guards allow it; ok tells. The model defines a\n"
 		" * macro G_NAME(x) for each guard; x is passed through. */\ninline %s_step(s, e, x, ok)\n{\n\tif\n",
 		m->name);
 	for (int s = 0; s < m->state_count; s++)
@@ -152,11 +164,12 @@ void write_machine_pml(const struct machines *ms, const struct machine *m)
 
 			if (p->to < 0)
 				continue;
-			fprintf(f, "\t:: s == %s_S_%s && e == %s_E_%s", up, upper(m->states[s].name), up,
-				upper(m->events[e].name));
+			fprintf(f, "\t:: s == %s_S_%s && e == %s_E_%s", up,
+				upper(m->states[s].name), up, upper(m->events[e].name));
 			for_guards(i, p, &ms->guards)
 				fprintf(f, " && G_%s(x)", upper(ms->guards.all[i].name));
-			fprintf(f, " ->\n\t\ts = %s_S_%s; ok = true\n", up, upper(m->states[p->to].name));
+			fprintf(f, " ->\n\t\ts = %s_S_%s; ok = true\n", up,
+				upper(m->states[p->to].name));
 		}
 	fputs("\t:: else -> ok = false\n\tfi\n}\n", f);
 	out_close(f);

@@ -8,10 +8,10 @@ char *guard_list(const struct guards *g, const struct pair *p, const char *betwe
 	char *s;
 	size_t n = 1;
 
-	for_guards(i, p, g)
-		n += strlen(g->all[i].name) + strlen(between);
+	for_guards(i, p, g) n += strlen(g->all[i].name) + strlen(between);
 	s = need(n);
-	for_guards(i, p, g) {
+	for_guards(i, p, g)
+	{
 		if (*s)
 			strcat(s, between);
 		strcat(s, g->all[i].name);
@@ -21,7 +21,8 @@ char *guard_list(const struct guards *g, const struct pair *p, const char *betwe
 
 void make_machines(const char *guards, char *const *files, int count)
 {
-	struct machines ms = { .count = count, .all = need(sizeof(struct machine) * (size_t)count) };
+	struct machines ms = { .count = count,
+			       .all = need(sizeof(struct machine) * (size_t)count) };
 
 	read_guards(guards, &ms.guards);
 	for (int i = 0; i < count; i++) {
@@ -29,11 +30,13 @@ void make_machines(const char *guards, char *const *files, int count)
 		check_machine(&ms.all[i]);
 		for (int k = 0; k < i; k++)
 			if (strcmp(ms.all[k].name, ms.all[i].name) == 0)
-				fail(files[i], ms.all[i].line, "machine %s is there already", ms.all[i].name);
+				fail(files[i], ms.all[i].line, "machine %s is there already",
+				     ms.all[i].name);
 	}
 	for (int i = 0; i < ms.guards.count; i++)
 		if (!ms.guards.all[i].used)
-			fail(guards, ms.guards.all[i].line, "guard %s is not used", ms.guards.all[i].name);
+			fail(guards, ms.guards.all[i].line, "guard %s is not used",
+			     ms.guards.all[i].name);
 	write_common(&ms);
 	for (int i = 0; i < count; i++) {
 		write_machine_c(&ms, &ms.all[i]);

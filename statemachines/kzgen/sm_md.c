@@ -15,7 +15,8 @@ static void put_diagram(FILE *f, const struct machine *m)
 				if (m->pairs[s][e].to != t)
 					continue;
 				if (between[1] == ':')
-					fprintf(f, "\t%s --> %s", m->states[s].name, m->states[t].name);
+					fprintf(f, "\t%s --> %s", m->states[s].name,
+						m->states[t].name);
 				fprintf(f, "%s%s", between, m->events[e].name);
 				between = ", ";
 			}
@@ -28,7 +29,8 @@ static void put_diagram(FILE *f, const struct machine *m)
 	fputs("```\n", f);
 }
 
-static void put_named(FILE *f, const char *head, const struct named *list, int count, bool has_source)
+static void put_named(FILE *f, const char *head, const struct named *list, int count,
+		      bool has_source)
 {
 	fprintf(f, "\n| %s | %smeaning |\n|---|%s---|\n", head, has_source ? "comes from | " : "",
 		has_source ? "---|" : "");
@@ -45,8 +47,9 @@ static void put_transitions(FILE *f, const struct machines *ms, const struct mac
 			const struct pair *p = &m->pairs[s][e];
 
 			if (p->to >= 0)
-				fprintf(f, "| %s | %s | %s | %s | %s |\n", m->states[s].name, m->events[e].name,
-					guard_list(&ms->guards, p, ", "), m->states[p->to].name,
+				fprintf(f, "| %s | %s | %s | %s | %s |\n", m->states[s].name,
+					m->events[e].name, guard_list(&ms->guards, p, ", "),
+					m->states[p->to].name,
 					p->action >= 0 ? m->actions[p->action].name : "");
 		}
 	fputs("\n| refused in | later | no | bug |\n|---|---|---|---|\n", f);
@@ -58,7 +61,8 @@ static void put_transitions(FILE *f, const struct machines *ms, const struct mac
 			const char *between = " ";
 
 			for (int e = 0; e < m->event_count; e++)
-				if (m->pairs[s][e].to < 0 && strcmp(m->pairs[s][e].refused, classes[c]) == 0) {
+				if (m->pairs[s][e].to < 0 &&
+				    strcmp(m->pairs[s][e].refused, classes[c]) == 0) {
 					fprintf(f, "%s%s", between, m->events[e].name);
 					between = ", ";
 				}
@@ -119,7 +123,7 @@ void write_docs_machines(const struct machines *ms)
 		put_machine(f, ms, &ms->all[i]);
 	fputs("\n## guards\n\n| guard | holds when | reason when not |\n|---|---|---|\n", f);
 	for (int i = 0; i < ms->guards.count; i++)
-		fprintf(f, "| `%s` | %s | `%s` |\n", ms->guards.all[i].name, ms->guards.all[i].meaning,
-			ms->guards.all[i].reason);
+		fprintf(f, "| `%s` | %s | `%s` |\n", ms->guards.all[i].name,
+			ms->guards.all[i].meaning, ms->guards.all[i].reason);
 	out_close(f);
 }

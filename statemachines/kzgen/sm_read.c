@@ -34,8 +34,12 @@ void read_guards(const char *file, struct guards *g)
 			fail(file, lines[i].no, "guard %s is not implemented", field[0]);
 		if (g->count == GUARDS_MOST)
 			fail(file, lines[i].no, "more than %d guards", GUARDS_MOST);
-		g->all[g->count++] = (struct guard){ .line = lines[i].no, .name = field[0], .reason = field[1],
-						     .lua = field[2], .c = field[3], .meaning = field[4] };
+		g->all[g->count++] = (struct guard){ .line = lines[i].no,
+						     .name = field[0],
+						     .reason = field[1],
+						     .lua = field[2],
+						     .c = field[3],
+						     .meaning = field[4] };
 	}
 }
 
@@ -77,11 +81,11 @@ static char *rest(const struct line *l, int n)
 	return copy(s);
 }
 
-static void add_name(struct machine *m, const struct line *l, struct named *list, int *count, int most,
-		     int meaning_at)
+static void add_name(struct machine *m, const struct line *l, struct named *list, int *count,
+		     int most, int meaning_at)
 {
 	static const char *const words[] = { "machine", "initial", "final", "state", "event",
-					     "action", "refuse", "if", "do" };
+					     "action",  "refuse",  "if",    "do" };
 	char *word[WORDS_MOST];
 	int n = split_words(m->file, l, word, WORDS_MOST);
 
@@ -96,8 +100,9 @@ static void add_name(struct machine *m, const struct line *l, struct named *list
 		fail(m->file, l->no, "more than %d of kind %s", most, word[0]);
 	if (meaning_at == 3 && !one_of(sources, sizeof(sources) / sizeof(*sources), word[2]))
 		fail(m->file, l->no, "source %s is not client, clock, child or operator", word[2]);
-	list[(*count)++] = (struct named){ .line = l->no, .name = word[1], .source = word[2],
-					   .meaning = rest(l, meaning_at) };
+	list[(*count)++] = (struct named){
+		.line = l->no, .name = word[1], .source = word[2], .meaning = rest(l, meaning_at)
+	};
 }
 
 static struct pair *new_pair(struct machine *m, int line, int state, int event)
@@ -111,7 +116,8 @@ static struct pair *new_pair(struct machine *m, int line, int state, int event)
 	return p;
 }
 
-static void read_guard_list(const struct machine *m, int line, struct guards *g, char *text, struct pair *p)
+static void read_guard_list(const struct machine *m, int line, struct guards *g, char *text,
+			    struct pair *p)
 {
 	char *save = NULL;
 
@@ -130,7 +136,8 @@ static void read_guard_list(const struct machine *m, int line, struct guards *g,
 }
 
 /* FROM EVENT [if GUARD,...] TO [do ACTION] */
-static void read_transition(struct machine *m, const struct line *l, struct guards *g, char **word, int n)
+static void read_transition(struct machine *m, const struct line *l, struct guards *g, char **word,
+			    int n)
 {
 	int at = 2;
 	struct pair *p;
@@ -166,7 +173,8 @@ static void read_refusals(struct machine *m, const struct line *l, char **word, 
 	if (!class)
 		fail(m->file, l->no, "class %s is not later, no or bug", word[2]);
 	for (int i = 3; i < n; i++)
-		new_pair(m, l->no, find_state(m, l->no, word[1]), find_event(m, l->no, word[i]))->refused = class;
+		new_pair(m, l->no, find_state(m, l->no, word[1]), find_event(m, l->no, word[i]))
+			->refused = class;
 }
 
 static void read_fact(struct machine *m, const struct line *l, struct guards *g)

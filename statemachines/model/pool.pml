@@ -7,7 +7,7 @@
  *
  *   W workers (names that are used again)   H holders, each freezes or dies anywhere
  *   CEIL ceiling   CREATES creates in flight   LIMIT leases of a member
- *   PROP the property that is on; 0: all
+ *   PROP the property that is on (INV-n, 20: LEASE-9); 0: all
  */
 #ifndef W
 #define W 2
@@ -27,15 +27,20 @@
 #ifndef PROP
 #define PROP 0
 #endif
-/* How often the environment may do its worst. */
-#ifndef CRASHES
-#define CRASHES 1
-#endif
-#ifndef LOSSES
-#define LOSSES 1
-#endif
-#ifndef DEATHS
-#define DEATHS 1
+/* For liveness the environment may do its worst only so often; for safety it may do it for ever. */
+#define CUT skip }; atomic { /* between two steps of the controller others act */
+#ifdef LIVE
+byte crashes, losses, deaths;
+#define MAY(what) (what < 1)
+#define DID(what) what++
+#elif defined(CALM)
+#define MAY(what) false /* nothing crashes, is lost or dies by itself: for more workers at one time */
+#define DID(what) skip
+#undef CUT
+#define CUT skip; /* no crash, so its steps need not be told apart */
+#else
+#define MAY(what) true
+#define DID(what) skip
 #endif
 
 #define PROVE(p, c) assert((PROP != 0 && PROP != p) || (c))
@@ -61,12 +66,9 @@ bool dirty[W]; /* something of a tenant is in it */
 #define ABSENT 2
 
 /* -- ghosts: seen by the properties only -- */
-bool made[W];    /* the driver made it since it was last absent */
 bool fresh[W];   /* published or ready since the last lease */
 byte proof[W];   /* holder whose clean evidence belongs to the current token */
 bool expired[W]; /* a lease of it expired and it was not absent since */
-
-byte crashes, losses, deaths;
 
 #if W == 1
 #define COUNT(c0, c1) (c0)
@@ -102,7 +104,9 @@ byte crashes, losses, deaths;
 inline end_lease(lease_event)
 {
 	lease_step(lst[w], lease_event, x, ended);
-	PROVE(0, ended);
+	PROVE(20, ended);
+	ended = false;
+	lst[w] = LEASE_S_NONE; /* the next lease is another one */
 	own[w] = 0
 }
 
@@ -133,7 +137,7 @@ inline ask(worker_event, lease_end)
 inline check_absent()
 {
 	PROVE(9, !real[w] && !pend[w]);
-	expired[w] = false; made[w] = false; fresh[w] = false; dirty[w] = false; reply[w] = NOTHING; cur[w] = 0
+	expired[w] = false; fresh[w] = false; dirty[w] = false; reply[w] = NOTHING; cur[w] = 0
 }
 
 inline sweep()
@@ -143,7 +147,8 @@ inline sweep()
 	if
 	:: ok && held -> expired[w] = true
 	:: else
-	fi
+	fi;
+	held = false
 }
 
 inline create()
@@ -165,19 +170,20 @@ inline hear()
 	:: reply[w] == PRESENT -> event = WORKER_E_READY
 	:: reply[w] == ABSENT -> event = WORKER_E_CREATE_FAILED
 	:: reply[w] == NOTHING && late[w] -> event = WORKER_E_CREATE_UNKNOWN
-	:: losses < LOSSES -> losses++; event = WORKER_E_CREATE_UNKNOWN
+	:: MAY(losses) -> DID(losses); event = WORKER_E_CREATE_UNKNOWN
 	:: else
 	fi;
 	if
 	:: event != 0 ->
 		ask(event, LEASE_E_LOSE);
 		if
-		:: ok && wst[w] == WORKER_S_WARM -> PROVE(6, made[w]); fresh[w] = true; cur[w] = 0
+		:: ok && wst[w] == WORKER_S_WARM -> PROVE(6, event == WORKER_E_READY); fresh[w] = true; cur[w] = 0
 		:: ok && wst[w] == WORKER_S_ABSENT -> check_absent()
 		:: else
 		fi
 	:: else
 	fi;
+	reply[w] = (event == WORKER_E_CREATE_FAILED && !ok -> ABSENT : NOTHING);
 	event = 0
 }
 
@@ -186,7 +192,7 @@ inline remove()
 {
 	if
 	:: wst[w] == WORKER_S_RETIRING -> real[w] = false
-	:: wst[w] == WORKER_S_RETIRING && losses < LOSSES -> losses++
+	:: wst[w] == WORKER_S_RETIRING && MAY(losses) -> DID(losses)
 	:: else
 	fi
 }
@@ -217,22 +223,29 @@ active proctype controller()
 	byte x = CTL;
 
 	do
-	:: atomic { sweep() };
-	   atomic { if :: true -> create() :: skip fi };
-	   if
-	   :: atomic { crashes < CRASHES ->
-		crashes++;
-		if :: cur[0] == CTL -> cur[0] = 0 :: else fi;
+	:: atomic {
+		sweep();
+		if
+		:: cur[w] == CTL && wst[w] == WORKER_S_CREATING -> hear()
+		:: true -> create()
+		:: true -> ask(WORKER_E_IDLE_RETIRE, LEASE_E_LOSE)
+		:: skip
+		fi;
+		ok = false;
+		CUT
+		if
+		:: MAY(crashes) ->
+			DID(crashes);
+			if :: cur[0] == CTL -> cur[0] = 0 :: else fi;
 #if W > 1
-		if :: cur[1] == CTL -> cur[1] = 0 :: else fi;
+			if :: cur[1] == CTL -> cur[1] = 0 :: else fi;
 #endif
-		skip }
-	   :: skip
-	   fi;
-	   atomic { if :: cur[w] == CTL && wst[w] == WORKER_S_CREATING -> hear() :: else fi };
-	   atomic { if :: true -> ask(WORKER_E_IDLE_RETIRE, LEASE_E_LOSE) :: skip fi };
-	   atomic { remove() };
-	   atomic { inventory(); w = (w + 1) % W }
+			skip
+		:: skip
+		fi;
+		remove();
+		CUT
+		inventory(); ok = false; w = (w + 1) % W }
 	od
 }
 
@@ -243,24 +256,32 @@ proctype driver(byte w)
 	:: atomic { pend[w] ->
 		pend[w] = false;
 		if
-		:: real[w] = true; made[w] = true; dirty[w] = false;
+		:: real[w] = true; dirty[w] = false;
 		   if
 		   :: reply[w] = PRESENT
-		   :: losses < LOSSES -> losses++
+		   :: MAY(losses) -> DID(losses)
 		   fi
 		:: reply[w] = ABSENT
-		:: losses < LOSSES -> losses++
+		:: MAY(losses) -> DID(losses)
 		fi }
 	:: atomic { !pend[w] && !late[w] && wst[w] != WORKER_S_ABSENT -> late[w] = true }
-	:: atomic { real[w] && deaths < DEATHS && !pend[w] -> deaths++; real[w] = false }
+	:: atomic { real[w] && MAY(deaths) && !pend[w] -> DID(deaths); real[w] = false }
 	od
 }
+
+/* Where a deadline matters: a controller that lives is never too late for itself. */
+#ifdef CALM
+#define OWNED (wst[w] == WORKER_S_LEASED || wst[w] == WORKER_S_RESETTING)
+#else
+#define OWNED (wst[w] == WORKER_S_LEASED || wst[w] == WORKER_S_RESETTING || wst[w] == WORKER_S_CREATING || \
+	(wst[w] == WORKER_S_RETIRING && cur[w] != CTL))
+#endif
 
 /* Valkey's clock: any deadline passes at any time. */
 proctype clock(byte w)
 {
 	do
-	:: atomic { !due[w] && wst[w] != WORKER_S_ABSENT && wst[w] != WORKER_S_WARM -> due[w] = true }
+	:: atomic { !due[w] && OWNED -> due[w] = true }
 	od
 }
 
@@ -305,10 +326,11 @@ proctype holder(byte x)
 		if :: w = 0 :: w = W - 1 fi;
 		clean = false;
 		take_lease();
-		has = ok }
+		has = ok; ok = false;
+		if :: !has -> w = 0 :: else fi }
 	:: has -> atomic {
-		lease_step(lst[w], LEASE_E_RENEW, x, ok) } /* asks for time; the clock may be faster */
-	:: has && cur[w] == x && wst[w] == WORKER_S_RESETTING -> atomic {
+		lease_step(lst[w], LEASE_E_RENEW, x, ok); ok = false } /* asks for time; the clock may be faster */
+	:: atomic { has && cur[w] == x && wst[w] == WORKER_S_RESETTING ->
 		/* The worker takes a reset only from who bound it last; what it finds is what is. */
 		if
 		:: real[w] -> dirty[w] = false; clean = true; proof[w] = x
@@ -334,13 +356,13 @@ proctype holder(byte x)
 		if
 		:: event != WORKER_E_RELEASE && (ok || event != WORKER_E_PUBLISH) ->
 			if :: ok && wst[w] == WORKER_S_WARM -> cur[w] = 0 :: else fi;
-			has = false
+			has = false; clean = false; w = 0
 		:: else
 		fi;
-		before = 0; event = 0 }
+		before = 0; event = 0; ok = false }
 	:: has -> atomic { /* dies, or gives up: its token is known to nobody */
 		if :: cur[w] == x -> cur[w] = 0 :: else fi;
-		has = false }
+		has = false; clean = false; w = 0 }
 	od
 }
 

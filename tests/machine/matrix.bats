@@ -106,3 +106,17 @@ setup() {
 		diff "$BATS_TEST_TMPDIR/$m.want" "$BATS_TEST_TMPDIR/$m.out"
 	done
 }
+
+@test "POOL-10 each guard of the registry is answered where the registry says" {
+	local name lua c n=0
+	while IFS='|' read -r name _ lua c _; do
+		name=${name// /} lua=${lua// /} c=${c// /}
+		if [ "$lua" != - ]; then
+			[ "$lua" = "guard.$name" ]
+			grep -qF "function $lua(" lib/valkey/*.lua
+		fi
+		[ "$c" = - ] || grep -rqE "\\b$c\\(" lib --include='*.h'
+		n=$((n + 1))
+	done < <(grep -v '^#' statemachines/guards.tbl)
+	[ "$n" -ge 18 ]
+}

@@ -26,15 +26,27 @@ static void pool_3_4_5_6_7_19_21_26_every_row_of_the_table(void **state)
 		if (line[0] == '#')
 			continue;
 		assert_non_null(numbers);
-		assert_int_equal(14, sscanf(numbers, "%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld",
-					    &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8],
-					    &v[9], &v[10], &v[11], &v[12], &v[13]));
-		p = (struct kz_pool){ .warm_min = v[0], .target_idle = v[1], .ceiling = v[2],
-				      .create_bound = v[3], .creating = v[4], .warm = v[5], .leased = v[6],
-				      .resetting = v[7], .retiring = v[8], .waiting = v[9], .idle_long = v[10] };
-		if (kz_pool_desired(&p) != v[11] || kz_pool_creates(&p) != v[12] || kz_pool_retires(&p) != v[13])
-			fail_msg("%s: desired %lld creates %lld retires %lld", line, (long long)kz_pool_desired(&p),
-				 (long long)kz_pool_creates(&p), (long long)kz_pool_retires(&p));
+		assert_int_equal(14,
+				 sscanf(numbers,
+					"%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld%lld",
+					&v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7],
+					&v[8], &v[9], &v[10], &v[11], &v[12], &v[13]));
+		p = (struct kz_pool){ .warm_min = v[0],
+				      .target_idle = v[1],
+				      .ceiling = v[2],
+				      .create_bound = v[3],
+				      .creating = v[4],
+				      .warm = v[5],
+				      .leased = v[6],
+				      .resetting = v[7],
+				      .retiring = v[8],
+				      .waiting = v[9],
+				      .idle_long = v[10] };
+		if (kz_pool_desired(&p) != v[11] || kz_pool_creates(&p) != v[12] ||
+		    kz_pool_retires(&p) != v[13])
+			fail_msg("%s: desired %lld creates %lld retires %lld", line,
+				 (long long)kz_pool_desired(&p), (long long)kz_pool_creates(&p),
+				 (long long)kz_pool_retires(&p));
 		rows++;
 	}
 	fclose(f);
@@ -46,9 +58,17 @@ static void pool_5_6_26_no_create_over_a_bound(void **state)
 {
 	(void)state;
 	for (int n = 0; n < 5 * 5 * 4 * 4 * 4 * 4 * 4; n++) {
-		struct kz_pool p = { .warm_min = 3, .target_idle = 1, .ceiling = 1 + n % 5, .create_bound = 1 + n / 5 % 3,
-				     .creating = n / 25 % 4, .warm = n / 100 % 4, .leased = n / 400 % 4,
-				     .resetting = n / 1600 % 2, .retiring = n / 3200 % 4, .waiting = n % 7, .idle_long = n % 3 };
+		struct kz_pool p = { .warm_min = 3,
+				     .target_idle = 1,
+				     .ceiling = 1 + n % 5,
+				     .create_bound = 1 + n / 5 % 3,
+				     .creating = n / 25 % 4,
+				     .warm = n / 100 % 4,
+				     .leased = n / 400 % 4,
+				     .resetting = n / 1600 % 2,
+				     .retiring = n / 3200 % 4,
+				     .waiting = n % 7,
+				     .idle_long = n % 3 };
 		int64_t c = kz_pool_creates(&p);
 
 		assert_true(c >= 0);

@@ -17,8 +17,12 @@
 /* RESET-4, RESET-7, INV-16: each guard of publish alone keeps a worker from becoming warm. */
 static void fence_9_reset_4_7_inv_16_publish_needs_each_guard(void **state)
 {
-	const uint32_t all = BIT(TOKEN_MATCHES) | BIT(IN_FORCE) | BIT(EVIDENCE_OK) | BIT(IMAGE_MATCHES);
-	const struct { uint32_t missing; const char *reason; } rows[] = {
+	const uint32_t all =
+		BIT(TOKEN_MATCHES) | BIT(IN_FORCE) | BIT(EVIDENCE_OK) | BIT(IMAGE_MATCHES);
+	const struct {
+		uint32_t missing;
+		const char *reason;
+	} rows[] = {
 		{ BIT(TOKEN_MATCHES), "token_superseded" },
 		{ BIT(IN_FORCE), "lease_lost" },
 		{ BIT(EVIDENCE_OK), "reset_unclean" },
@@ -30,13 +34,15 @@ static void fence_9_reset_4_7_inv_16_publish_needs_each_guard(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct kz_err err = KZ_ERR_INIT;
 
-		assert_int_not_equal(KZ_OK, kz_sm_step(&kz_worker_sm, KZ_WORKER_S_RESETTING, KZ_WORKER_E_PUBLISH,
-						       all & ~rows[i].missing, &to, &action, &err));
+		assert_int_not_equal(KZ_OK, kz_sm_step(&kz_worker_sm, KZ_WORKER_S_RESETTING,
+						       KZ_WORKER_E_PUBLISH, all & ~rows[i].missing,
+						       &to, &action, &err));
 		assert_string_equal(rows[i].reason, err.reason);
 		assert_int_equal(77, to);
 		assert_int_equal(77, action);
 	}
-	assert_int_equal(KZ_OK, kz_sm_step(&kz_worker_sm, KZ_WORKER_S_RESETTING, KZ_WORKER_E_PUBLISH, all, &to, &action, NULL));
+	assert_int_equal(KZ_OK, kz_sm_step(&kz_worker_sm, KZ_WORKER_S_RESETTING,
+					   KZ_WORKER_E_PUBLISH, all, &to, &action, NULL));
 	assert_int_equal(KZ_WORKER_S_WARM, to);
 	assert_int_equal(KZ_WORKER_A_WAKE_WAITERS, action);
 }
@@ -52,11 +58,13 @@ static void pool_17_warm_and_leased_have_one_way_in_each(void **state)
 			if (to == KZ_WORKER_S_LEASED)
 				assert_true(s == KZ_WORKER_S_WARM && e == KZ_WORKER_E_ASSIGN);
 			if (to == KZ_WORKER_S_WARM)
-				assert_true((s == KZ_WORKER_S_CREATING && e == KZ_WORKER_E_READY) ||
-					    (s == KZ_WORKER_S_RESETTING && e == KZ_WORKER_E_PUBLISH));
+				assert_true(
+					(s == KZ_WORKER_S_CREATING && e == KZ_WORKER_E_READY) ||
+					(s == KZ_WORKER_S_RESETTING && e == KZ_WORKER_E_PUBLISH));
 			/* POOL-20, INV-9: capacity falls only at a proof of absence. */
 			if (to == KZ_WORKER_S_ABSENT)
-				assert_true(kz_sm_cell(&kz_worker_sm, s, e)->guards & BIT(ABSENT_PROVED));
+				assert_true(kz_sm_cell(&kz_worker_sm, s, e)->guards &
+					    BIT(ABSENT_PROVED));
 			/* INV-18, FENCE-2: nothing leads back from retiring. */
 			if (s == KZ_WORKER_S_RETIRING && to >= 0)
 				assert_true(to == KZ_WORKER_S_RETIRING || to == KZ_WORKER_S_ABSENT);
@@ -66,7 +74,8 @@ static void pool_17_warm_and_leased_have_one_way_in_each(void **state)
 /* FENCE-9: whatever a former holder tries on a worker that was taken from it is refused. */
 static void fence_9_a_former_holder_moves_nothing(void **state)
 {
-	static const int tries[] = { KZ_WORKER_E_RELEASE, KZ_WORKER_E_PUBLISH, KZ_WORKER_E_RESET_FAILED, KZ_WORKER_E_ABANDON };
+	static const int tries[] = { KZ_WORKER_E_RELEASE, KZ_WORKER_E_PUBLISH,
+				     KZ_WORKER_E_RESET_FAILED, KZ_WORKER_E_ABANDON };
 	static const int states[] = { KZ_WORKER_S_WARM, KZ_WORKER_S_RETIRING, KZ_WORKER_S_ABSENT };
 
 	(void)state;
@@ -75,7 +84,8 @@ static void fence_9_a_former_holder_moves_nothing(void **state)
 			struct kz_err err = KZ_ERR_INIT;
 			int to, action;
 
-			assert_int_equal(KZ_E_NO, kz_sm_step(&kz_worker_sm, states[s], tries[e], UINT32_MAX, &to, &action, &err));
+			assert_int_equal(KZ_E_NO, kz_sm_step(&kz_worker_sm, states[s], tries[e],
+							     UINT32_MAX, &to, &action, &err));
 			assert_string_equal("state_refused", err.reason);
 		}
 }
@@ -89,8 +99,10 @@ static void numbers_outside_a_machine_are_a_bug_not_a_crash(void **state)
 		struct kz_err err = KZ_ERR_INIT;
 		int to, action;
 
-		assert_int_equal(KZ_E_SOFTWARE, kz_sm_step(&kz_worker_sm, bad[i], 0, 0, &to, &action, &err));
-		assert_int_equal(KZ_E_SOFTWARE, kz_sm_step(&kz_worker_sm, 0, bad[i], 0, &to, &action, &err));
+		assert_int_equal(KZ_E_SOFTWARE,
+				 kz_sm_step(&kz_worker_sm, bad[i], 0, 0, &to, &action, &err));
+		assert_int_equal(KZ_E_SOFTWARE,
+				 kz_sm_step(&kz_worker_sm, 0, bad[i], 0, &to, &action, &err));
 		assert_null(kz_sm_cell(&kz_worker_sm, bad[i], 0));
 		assert_string_equal("?", kz_sm_state_name(&kz_worker_sm, bad[i]));
 		assert_false(kz_sm_is_final(&kz_worker_sm, bad[i]));
