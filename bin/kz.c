@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "base/where.h"
 #include "kz-verbs/verbs.h"
 
 static int run_help(struct kz_cli *cli, int argc, char **argv);
@@ -33,12 +34,11 @@ static const struct kz_verb *find_verb(const char *name)
 static void run_program(const char *name, char **args)
 {
 	char path[KZ_FRONT_PATH], file[80];
-	struct kz_front f;
 
-	if (!kz_str_is_name(name) || kz_front_places(&f, NULL))
+	if (!kz_str_is_name(name))
 		return;
 	snprintf(file, sizeof file, "kz-%s", name);
-	if (kz_front_find(&f, file, path, sizeof path, NULL))
+	if (kz_where_program(file, path, sizeof path, NULL))
 		return;
 	args[0] = file;
 	execv(path, args);

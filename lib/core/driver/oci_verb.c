@@ -31,7 +31,7 @@ enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const 
 		return err ? err->rc : KZ_E_CONFIG;
 	g = o->conf.set.kz_group[0] ? getgrnam(o->conf.set.kz_group) : NULL;
 	o->gid = g ? g->gr_gid : (gid_t)-1;
-	if (kz_oci_path(o, path, err, "run") || kz_dir_make(AT_FDCWD, path, 0750, o->gid, err) ||
+	if (kz_oci_path(o, path, err, "run") || kz_dir_make(AT_FDCWD, path, 02750, o->gid, err) ||
 	    kz_oci_path(o, path, err, "run/oci") ||
 	    kz_dir_make(AT_FDCWD, path, 0700, (gid_t)-1, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
@@ -40,9 +40,19 @@ enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const 
 
 enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err)
 {
+	struct kz_err bad = KZ_ERR_INIT;
 	struct kz_conf conf;
-	enum kz_rc rc = kz_conf_load(&conf, NULL, err);
+	enum kz_rc rc = kz_conf_load(&conf, NULL, &bad);
 
+	/* What is there can be listed and deleted whatever the settings say; nothing new is made by wrong ones. */
+	if (rc == KZ_E_CONFIG && kz_conf_state(conf.state, NULL) == KZ_OK) {
+		kz_settings_default(&conf.set);
+		rc = kz_oci_open_with(o, &conf, conf.state, err);
+		o->bad_conf = bad;
+		return rc;
+	}
+	if (rc && err)
+		*err = bad;
 	return rc ? rc : kz_oci_open_with(o, &conf, conf.state, err);
 }
 
@@ -274,6 +284,8 @@ struct kz_json *kz_oci_answer(struct kz_oci *o, const char *line, size_t n)
 	if (!is_verb)
 		return refused(KZ_R_MALFORMED_INPUT,
 			       "verb must be one of probe image create delete get list");
+	if (o->bad_conf.rc && (kz_str_eq(verb, "probe") || kz_str_eq(verb, "image") || kz_str_eq(verb, "create")))
+		return refused(KZ_R_SETTING_INVALID, o->bad_conf.text);
 	if (kz_sys_before(KZ_SYS_DRV_CALL))
 		return refused(KZ_R_DRIVER_FAILED, "the verb cannot be carried out");
 	j = carry_out(o, q, verb);

@@ -30,9 +30,7 @@ struct kz_front {
 	void *say_ctx;
 };
 
-/* Find the places of this installation or build tree; state stays empty. err: KZ_E_NOINPUT, KZ_E_OS */
-enum kz_rc kz_front_places(struct kz_front *f, struct kz_err *err);
-/* The same, and the state directory (kz_conf_state). err: KZ_E_CONFIG for a bad one */
+/* Find the places of this installation or build tree, and the state directory. err: KZ_E_NOINPUT, KZ_E_OS; KZ_E_CONFIG for a bad KZ_STATE */
 enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err);
 
 struct kz_front_up {
@@ -72,9 +70,6 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 
 /* An array of {"check","level":"ok"|"warn"|"fail","text","fix"}. out: new. err: KZ_E_NO when one fails */
 enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_err *err);
-
-/* A program of kz by its file name: beside this one, else in libexec. err: KZ_E_NOINPUT */
-enum kz_rc kz_front_find(const struct kz_front *f, const char *program, char *out, size_t size, struct kz_err *err);
 
 /* The log file of a service. err: KZ_E_NOINPUT naming the services there are */
 enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, size_t size, struct kz_err *err);

@@ -107,9 +107,19 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 	enum kz_rc rc;
 
 	*out = NULL;
-	if ((rc = look(f, err)) || (rc = kz_conf_load(&c, f->state, err)))
+	if ((rc = look(f, err)))
 		return rc;
-	rc = kz_front_ask(&c, kz_deadline_in(KZ_SECONDS(5)), &answer, &why);
+	rc = kz_conf_load(&c, f->state, &why);
+	if (rc == KZ_E_CONFIG) {
+		/* the controller has closed admission for the same reason; whom to ask is not known now */
+		kz_settings_default(&c.set);
+	} else if (rc) {
+		if (err)
+			*err = why;
+		return rc;
+	} else {
+		rc = kz_front_ask(&c, kz_deadline_in(KZ_SECONDS(5)), &answer, &why);
+	}
 	if (!(o = rc ? kz_json_object() : kz_take(answer)))
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	if (rc) {

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/where.h"
 #include "core/driver/driver.h"
 #include "core/front/parts.h"
 #include "port/json.h"
@@ -90,7 +91,7 @@ static enum kz_rc call(const struct kz_front *f, const struct kz_conf *c, struct
 		       enum kz_answer *answer, struct kz_json **reply, struct kz_err *err)
 {
 	char program[KZ_FRONT_PATH];
-	enum kz_rc rc = kz_front_find(f, c->set.kz_driver, program, sizeof program, err);
+	enum kz_rc rc = kz_where_program(c->set.kz_driver, program, sizeof program, err);
 
 	kz_json_set_int(request, "v", 1);
 	return rc ? rc : kz_driver_call(program, f->state, request,

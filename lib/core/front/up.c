@@ -12,6 +12,7 @@
 #include "base/proc.h"
 #include "base/sig.h"
 #include "base/str.h"
+#include "base/where.h"
 #include "core/driver/driver.h"
 #include "core/front/parts.h"
 #include "port/json.h"
@@ -27,7 +28,7 @@ static enum kz_rc probe(const struct kz_front *f, const struct kz_conf *c, struc
 
 	kz_json_set_int(request, "v", 1);
 	kz_json_set_str(request, "verb", "probe");
-	if ((rc = kz_front_find(f, c->set.kz_driver, program, sizeof program, err)) ||
+	if ((rc = kz_where_program(c->set.kz_driver, program, sizeof program, err)) ||
 	    (rc = kz_driver_call(program, f->state, request, kz_deadline_in(KZ_SECONDS(30)), &reply, &answer, err)))
 		return kz_err_wrap(err, "the driver %s cannot be asked", c->set.kz_driver);
 	if (!kz_json_flag(reply, "ok", false)) {

@@ -1,0 +1,212 @@
+#!/usr/bin/env bats
+# One stack that stays up: what kz up makes, what kz status says, who may call
+# (DEP-1, DEP-9, DEP-15, ADM-5, ADM-8, POOL-8).
+
+# shellcheck disable=SC2154 # stderr comes from run --separate-stderr
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	export CANARY=canary-in-the-environment
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=3
+}
+
+teardown_file() {
+	kz_stop
+}
+
+is_open() {
+	kz status >/dev/null 2>&1
+}
+
+# A test before may have killed something.
+setup() {
+	kz_wait 30 is_open
+}
+
+closed_as() {
+	[ "$(kz status -j 2>/dev/null | jq -r .admission.reason)" = "$1" ]
+}
+
+mode_of() {
+	stat -c '%a %U %G' "$KZ_STATE/$1"
+}
+
+# The processes of the stack by their mark.
+marked() {
+	local p
+	for p in /proc/[0-9]*; do
+		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
+			basename "$p"
+		fi
+	done
+}
+
+@test "ADM-5: status is 0 when admission is open, and its lines fit the schema" {
+	run kz status
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == admission*open ]]
+	grep -qE '^workers .*warm' <<<"$output"
+	grep -qE '^queue ' <<<"$output"
+	kz status -j | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect status
+}
+
+@test "ADM-8: the posture shown is the driver's own, not a setting" {
+	run kz status -j
+	[ "$(jq -r '.posture.runtime | length > 0' <<<"$output")" = true ]
+	[ "$(jq -r '.posture.posture | type' <<<"$output")" = object ]
+	kz config set KZ_NODE=local
+	[ "$(kz status -j | jq -r '.posture.runtime')" != null ]
+}
+
+@test "LEASE-17: keys, sockets and folders have exactly the modes that the manual says" {
+	[ "$(mode_of keys/field.key)" = "600 root root" ]
+	local name
+	for name in worker grant identity; do
+		[ "$(mode_of keys/$name.key)" = "640 root kz" ]
+	done
+	[ "$(mode_of .)" = "750 root kz" ]
+	[ "$(mode_of env)" = "750 root kz" ]
+	[ "$(mode_of run)" = "2750 root kz" ]
+	[ "$(mode_of valkey)" = "700 root kz" ]
+	[ "$(mode_of run/valkey.sock)" = "660 root kz" ]
+	[ "$(mode_of env/SANDBOX_WARM_POOL_MIN)" = "640 root kz" ]
+}
+
+@test "DEP-9: the private Valkey evicts nothing, keeps every write, and listens on no port" {
+	local socket=$KZ_STATE/run/valkey.sock pid
+	[ "$(valkey-cli -s "$socket" config get maxmemory-policy | tail -n 1)" = noeviction ]
+	[ "$(valkey-cli -s "$socket" config get appendonly | tail -n 1)" = yes ]
+	[ "$(valkey-cli -s "$socket" config get port | tail -n 1)" = 0 ]
+	pid=$(s6-svstat -o pid "$KZ_STATE/service/valkey")
+	[ "$(awk '/^CapEff/ { print $2 }' "/proc/$pid/status")" = 0000000000000000 ]
+	[ "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status")" = 1 ]
+}
+
+@test "DEP-15: nothing of the caller's environment reaches a service" {
+	local pid count=0
+	for pid in $(marked); do
+		count=$((count + 1))
+		run grep -qz "$CANARY" "/proc/$pid/environ"
+		[ "$status" -ne 0 ]
+	done
+	[ "$count" -ge 5 ]
+}
+
+@test "DEP-1: a second up, and five at once, only wait; one supervisor serves" {
+	local before pids i
+	before=$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")
+	run kz up
+	[ "$status" -eq 0 ]
+	pids=""
+	for i in 1 2 3 4 5; do
+		kz up 2>/dev/null 3>&- &
+		pids+=" $!"
+	done
+	for i in $pids; do
+		wait "$i"
+	done
+	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")" = "$before" ]
+	[ "$(for i in $(marked); do tr '\0' ' ' <"/proc/$i/cmdline"; echo; done | grep -c '^s6-svscan ')" -eq 1 ]
+}
+
+@test "DEP-1: up --foreground beside a running stack is refused" {
+	run --separate-stderr kz up --foreground
+	[ "$status" -eq 75 ]
+	[[ "$stderr" == *"kz down"* ]]
+}
+
+@test "POOL-8: a running stack takes a setting up by itself" {
+	kz config set SANDBOX_WARM_POOL_MIN=2
+	two_warm() { [ "$(kz status -j | jq .workers.warm)" -ge 2 ]; }
+	kz_wait 20 two_warm
+	kz up --set SANDBOX_WARM_POOL_MIN=1
+	[ "$(kz config show -j SANDBOX_WARM_POOL_MIN | jq -r .value)" = 1 ]
+}
+
+@test "POOL-8: a stored setting that makes no sense closes admission by name, and mending it opens it" {
+	echo nonsense >"$KZ_STATE/env/SANDBOX_POOL_TARGET_IDLE"
+	kz_wait 20 closed_as setting_invalid
+	run kz status
+	[ "$status" -eq 1 ] || [ "$status" -eq 78 ]
+	run --separate-stderr kz config check
+	[ "$status" -eq 78 ]
+	[[ "$stderr" == *SANDBOX_POOL_TARGET_IDLE* ]]
+	kz up --set SANDBOX_POOL_TARGET_IDLE=0
+	is_open
+}
+
+@test "FENCE-10: Valkey killed: closed with the reason, then started again and opened by itself" {
+	s6-svc -O "$KZ_STATE/service/valkey"
+	s6-svc -k "$KZ_STATE/service/valkey"
+	kz_wait 10 closed_as coordination_unavailable
+	run kz status
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" == *CLOSED*coordination_unavailable* ]]
+	s6-svc -u "$KZ_STATE/service/valkey"
+	kz_wait 20 is_open
+}
+
+@test "DEP-1: a controller killed is started again and opens admission by itself" {
+	s6-svc -k "$KZ_STATE/service/kz-controller"
+	kz_wait 20 is_open
+}
+
+@test "DEP-1: statuses that do not mend themselves keep a service down, others do not" {
+	local status
+	for status in 64 65 66 76 77 78; do
+		run "$BATS_TEST_DIRNAME/../../supervise/common/finish" "$status" 0
+		[ "$status" -eq 125 ]
+	done
+	for status in 0 1 69 70 71 74 75 256; do
+		(cd "$KZ_STATE/service/kz-controller" && run ../.common/finish "$status" 9 && [ "$status" -eq 0 ])
+	done
+}
+
+@test "LEASE-17: a member of group kz may look, and may neither start nor stop" {
+	local who=(setpriv --reuid nobody --regid nogroup --groups "$(getent group kz | cut -d: -f3)" env
+		"PATH=$PATH" "KZ_STATE=$KZ_STATE")
+	"${who[@]}" test -x "$KZ_BIN/kz" || chmod o+x "$KZ_BIN"
+	run "${who[@]}" kz status
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run "${who[@]}" kz logs kz-controller
+	[ "$status" -eq 0 ]
+	run "${who[@]}" cat "$KZ_STATE/keys/worker.key"
+	[ "$status" -eq 0 ]
+	run "${who[@]}" cat "$KZ_STATE/keys/field.key"
+	[ "$status" -ne 0 ]
+	run "${who[@]}" kz down
+	[ "$status" -eq 77 ]
+	run "${who[@]}" kz config set KZ_RUN_PIDS=5
+	[ "$status" -eq 77 ]
+}
+
+@test "LEASE-17: anybody else gets 77 with the fix" {
+	run --separate-stderr setpriv --reuid nobody --regid nogroup --clear-groups env "PATH=$PATH" \
+		"KZ_STATE=$KZ_STATE" kz status
+	[ "$status" -eq 77 ]
+	[[ "$stderr" == *no_permission* ]]
+}
+
+@test "ADM-9: logs shows the service asked for, and names those there are" {
+	run kz logs kz-controller
+	[ "$status" -eq 0 ]
+	grep -q 'admission open' <<<"$output"
+	run --separate-stderr kz logs no-such
+	[ "$status" -eq 66 ]
+	[[ "$stderr" == *valkey* ]]
+	run kz logs ../env
+	[ "$status" -eq 66 ]
+}
+
+@test "ADM-9: status into a full disk is 74" {
+	local status=0
+	kz status >/dev/full 2>/dev/null || status=$?
+	[ "$status" -eq 74 ]
+}
+
+@test "AUD-9: what happened so far is whole in the audit" {
+	run kz audit verify
+	[ "$status" -eq 0 ]
+}
