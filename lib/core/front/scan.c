@@ -67,12 +67,12 @@ static enum kz_rc copy_services(const struct kz_front *f, const struct kz_conf *
 		if (is_common)
 			continue;
 		if ((rc = kz_str_format(log, sizeof log, err, "%s/log/%s", f->state, names[i])) ||
-		    (rc = kz_dir_make(AT_FDCWD, log, 0750, kz_front_gid(&c->set), err)))
+		    (rc = kz_dir_make(AT_FDCWD, log, 02750, kz_front_gid(&c->set), err)))
 			return rc;
 	}
 	if ((rc = kz_front_path(f, "log/s6-svscan", log, sizeof log, err)))
 		return rc;
-	return kz_dir_make(AT_FDCWD, log, 0750, kz_front_gid(&c->set), err);
+	return kz_dir_make(AT_FDCWD, log, 02750, kz_front_gid(&c->set), err);
 }
 
 /* A process of the stack: own session, environment from empty. */
@@ -111,6 +111,7 @@ enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c
 	struct kz_service s;
 	pid_t log_pid;
 	int ends[2];
+	mode_t mask;
 	enum kz_rc rc;
 
 	if ((rc = copy_services(f, c, err)) || (rc = kz_front_path(f, "service", scan, sizeof scan, err)) ||
@@ -121,9 +122,11 @@ enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c
 		return kz_err_sys(err, KZ_E_OS, "no pipe");
 	read_end = ends[0];
 	write_end = ends[1];
-	/* the logger ends by itself when nothing of the tree holds the pipe any more */
-	if ((rc = start(f, c, logger, read_end, -1, &log_pid, &log_pidfd, err)) ||
-	    (rc = start(f, c, svscan, -1, write_end, pid, pidfd, err)))
+	/* group kz may read logs; the logger ends by itself when nothing of the tree holds the pipe any more */
+	mask = umask(027);
+	rc = start(f, c, logger, read_end, -1, &log_pid, &log_pidfd, err);
+	umask(mask);
+	if (rc || (rc = start(f, c, svscan, -1, write_end, pid, pidfd, err)))
 		return kz_err_wrap(err, "cannot start the supervisor (is the package s6 there?)");
 	while (!kz_front_is_scanning(f) || kz_front_service(f, "kz-controller", &s, NULL)) {
 		struct pollfd p = { .fd = *pidfd, .events = POLLIN };
