@@ -103,13 +103,15 @@ static void judge_own_end(const struct kz_run_facts *f, struct kz_verdict *v)
 	v->json_status = v->plain_status ? 1 : 0;
 	v->outcome = v->plain_status ? KZ_OUTCOME_FAILED : KZ_OUTCOME_COMPLETED;
 	if (f->has_failure) {
-		int was = v->json_status;
+		/* a program that was ended because its output could not be delivered has no status of its own */
+		bool is_ours = f->failure == KZ_R_STDOUT_FAILED && !is_exit;
+		int was = is_ours ? 0 : v->json_status;
 
 		v->outcome = KZ_OUTCOME_FAILED;
 		blame(v, f->failure);
 		if (was || v->json_status == 0)
 			v->json_status = 1;
-		if (v->plain_status == 0)
+		if (v->plain_status == 0 || is_ours)
 			v->plain_status = STATUS_KZ;
 	} else if (f->is_output_cut && v->plain_status == 0) {
 		v->has_reason = true;

@@ -68,7 +68,7 @@ none_leased() {
 }
 
 @test "LEASE-12 an expired lease is not revived" {
-	kz config set SANDBOX_LEASE_TTL_SECONDS=3
+	kz config set SANDBOX_LEASE_TTL_SECONDS=4
 	kz-lease acquire -A a -C c -j >lease
 	kz config set SANDBOX_LEASE_TTL_SECONDS=12
 	kz_wait 10 none_leased

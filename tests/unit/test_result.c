@@ -72,6 +72,12 @@ static const struct row rows[] = {
 	  "stdout_failed",
 	  125,
 	  74 },
+	{ { RAN(SIGNAL), .signal = SIGKILL, .has_failure = true, .failure = KZ_R_STDOUT_FAILED },
+	  KZ_OUTCOME_FAILED,
+	  "signal",
+	  "stdout_failed",
+	  125,
+	  74 },
 	/* the liar: no record, whatever else is known */
 	{ { .is_dispatched = true },
 	  KZ_OUTCOME_UNKNOWN,
