@@ -302,11 +302,11 @@ static void test_aud4_record_and_evidence(void **state)
 		"\"},\"killed_count\":2,\"snapshot\":null,"
 		"\"egress\":null,\"outputs\":[{\"name\":\"CANARY.csv\",\"bytes\":7,\"sha256\":\"" HEX64
 		"\",\"media_type\":\"text/csv\"}],\"not_run\":false}");
-	struct kz_json *evidence =
-		parsed("{\"v\":1,\"type\":\"evidence\",\"clean\":false,\"worker\":\"kz-1\","
-		       "\"lease\":\"" OTHER32 "\",\"surfaces\":{\"sysv_shm\":{\"now\":1,"
-		       "\"baseline\":0},\"tmp\":{\"now\":0,\"baseline\":-5,\"text\":\"CANARY\"},"
-					  "\"disk\":{\"now\":0,\"baseline\":0,\"digest\":\"CANARY/5\",\"baseline_digest\":\"4096/5\"}}}");
+	struct kz_json *evidence = parsed(
+		"{\"v\":1,\"type\":\"evidence\",\"clean\":false,\"worker\":\"kz-1\","
+		"\"lease\":\"" OTHER32 "\",\"surfaces\":{\"sysv_shm\":{\"now\":1,"
+		"\"baseline\":0},\"tmp\":{\"now\":0,\"baseline\":-5,\"text\":\"CANARY\"},"
+		"\"disk\":{\"now\":0,\"baseline\":0,\"digest\":\"CANARY/5\",\"baseline_digest\":\"4096/5\"}}}");
 	struct kz_audit_filter by_run = { .run = HEX32 }, by_kind = { .kind = "evidence" };
 	struct kz_json *rows = kz_json_array(), *row;
 	struct kz_err err = KZ_ERR_INIT;

@@ -78,8 +78,8 @@ static enum kz_rc put_table(const struct kz_audit_table *t, bool is_child, struc
 {
 	enum kz_rc rc =
 		kz_buf_printf(b, err, "CREATE TABLE IF NOT EXISTS %s (\n id INTEGER %s", t->name,
-			      is_child ? "NOT NULL REFERENCES entry (id),\n n INTEGER NOT NULL"
-				       : "PRIMARY KEY REFERENCES entry (id)");
+			      is_child ? "NOT NULL REFERENCES entry (id),\n n INTEGER NOT NULL" :
+					 "PRIMARY KEY REFERENCES entry (id)");
 
 	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
 		rc = put_col(&t->cols[i], b, err);
@@ -235,6 +235,6 @@ enum kz_rc kz_audit_sql_select(const struct kz_audit_table *t, bool is_child, st
 	if (rc == KZ_OK)
 		rc = put_cols(t, false, b, err);
 	return rc == KZ_OK ? kz_buf_printf(b, err, " FROM %s WHERE id = ?%s", t->name,
-					   is_child ? " ORDER BY n" : "")
-			   : rc;
+					   is_child ? " ORDER BY n" : "") :
+			     rc;
 }

@@ -317,9 +317,9 @@ static enum kz_rc make_report(const struct check *c, struct kz_json **report, st
 	kz_json_set_int(o, "segments", (int64_t)c->view->closed_count + (c->view->db != NULL));
 	/* Rows committed after the head was last written: a writer was killed in between. */
 	kz_json_set_int(o, "head_lag",
-			c->view->head.is_present && c->id > c->view->head.id
-				? c->id - c->view->head.id
-				: 0);
+			c->view->head.is_present && c->id > c->view->head.id ?
+				c->id - c->view->head.id :
+				0);
 	kz_json_set(o, "problems", kz_json_ref(c->problems));
 	kz_json_set_int(o, "more_problems",
 			c->problem_count > PROBLEMS_TOLD ? c->problem_count - PROBLEMS_TOLD : 0);

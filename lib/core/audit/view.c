@@ -82,14 +82,14 @@ static enum kz_rc open_main(struct kz_audit_view *v, const char *path, struct kz
 
 	v->first = INT64_MAX;
 	if (fstatat(v->dir, "audit.db", &st, 0) < 0)
-		return errno == ENOENT ? KZ_OK
-				       : kz_err_sys(err, KZ_E_IO, "cannot open the audit store");
+		return errno == ENOENT ? KZ_OK :
+					 kz_err_sys(err, KZ_E_IO, "cannot open the audit store");
 	rc = kz_db_open(&v->db, path, KZ_DB_READ, KZ_AUDIT_BUSY, err);
 	if (rc == KZ_OK)
 		rc = kz_db_exec(v->db, "BEGIN", err);
-	return rc == KZ_OK
-		       ? kz_db_int(v->db, "SELECT min(id) FROM entry", INT64_MAX, &v->first, err)
-		       : rc;
+	return rc == KZ_OK ?
+		       kz_db_int(v->db, "SELECT min(id) FROM entry", INT64_MAX, &v->first, err) :
+		       rc;
 }
 
 static enum kz_rc open_view(struct kz_audit_view *v, const char *path, struct kz_err *err)

@@ -27,8 +27,8 @@ static bool same_value(struct kz_stmt *s, int i, const struct kz_audit_value *v)
 {
 	if (v->is == KZ_AUDIT_V_NULL || kz_stmt_is_null(s, i))
 		return v->is == KZ_AUDIT_V_NULL && kz_stmt_is_null(s, i);
-	return v->is == KZ_AUDIT_V_INT ? kz_stmt_int(s, i) == v->n
-				       : kz_str_eq(kz_stmt_text(s, i), v->text);
+	return v->is == KZ_AUDIT_V_INT ? kz_stmt_int(s, i) == v->n :
+					 kz_str_eq(kz_stmt_text(s, i), v->text);
 }
 
 /* Is this number of this store there already, with the same content? */
@@ -200,9 +200,9 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j)
 	kz_audit_row_text(r, "stderr_sha256", kz_json_str(errs, "sha256", NULL));
 	put_col_int(r, "killed_count", j, "killed_count");
 	kz_audit_row_int(r, "not_run",
-			 kz_json_is_bool(not_run)
-				 ? kz_json_flag(j, "not_run", false)
-				 : kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
+			 kz_json_is_bool(not_run) ?
+				 kz_json_flag(j, "not_run", false) :
+				 kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
 	put_limits(r, kz_json_get(j, "limits_hit"));
 }
 

@@ -76,8 +76,8 @@ static void rest(struct kz_keeper *k)
 	if (!k->auth || k->ends == 2) {
 		if (poll(&p, 1,
 			 kz_deadline_poll_ms(
-				 k->ends == 2 ? kz_deadline_min(until, kz_deadline_in(KZ_MS(100)))
-					      : until)) < 0)
+				 k->ends == 2 ? kz_deadline_min(until, kz_deadline_in(KZ_MS(100))) :
+						until)) < 0)
 			return; /* interrupted: as good as woken */
 		return;
 	}

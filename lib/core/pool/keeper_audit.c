@@ -37,8 +37,8 @@ static enum kz_rc move_batch(struct kz_keeper *k, bool *more, struct kz_err *err
 		return KZ_OK;
 	}
 	/* Also with nothing to write: that it could be written is part of admission [AUD-10]. */
-	rc = count ? kz_audit_transitions(k->audit, rows, count, err)
-		   : kz_audit_probe(k->audit, err);
+	rc = count ? kz_audit_transitions(k->audit, rows, count, err) :
+		     kz_audit_probe(k->audit, err);
 	if (rc != KZ_OK || !count)
 		return rc;
 	if (kz_auth_outbox_ack(k->auth, rows[count - 1].store, rows[count - 1].seq, &own) !=

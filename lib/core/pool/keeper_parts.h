@@ -15,22 +15,9 @@
 #include "core/pool/authority_keeper.h"
 #include "core/pool/authority_outbox.h"
 #include "core/pool/keeper.h"
+#include "core/pool/keeper_job.h"
 #include "port/json.h"
 #include "rule/reason.h"
-
-enum kz_job_kind { KZ_JOB_PROBE, KZ_JOB_IMAGE, KZ_JOB_LIST, KZ_JOB_CREATE, KZ_JOB_DELETE };
-
-/* One verb of the driver: waiting for its turn (driver NULL) or under way. */
-struct kz_job {
-	struct kz_job *next;
-	enum kz_job_kind kind;
-	struct kz_task task; /* CREATE and DELETE */
-	int64_t taken_ms;    /* LIST: Valkey's clock before it was asked */
-	struct kz_driver_job *driver;
-	struct kz_deadline not_before; /* a delete that is tried again */
-	struct kz_deadline give_up;
-	int tries;
-};
 
 /* A worker that does not answer, and how often in a row. */
 struct kz_silent {
@@ -90,17 +77,6 @@ void kz_keeper_say(struct kz_keeper *k);
 void kz_keeper_conf(struct kz_keeper *k);
 /* Connect to Valkey, load the library, tell the settings, publish the image: as far as possible. */
 void kz_keeper_connect(struct kz_keeper *k);
-
-/* -- keeper_jobs.c -- */
-
-/* Put a verb in line unless the same one is there. */
-void kz_job_add(struct kz_keeper *k, enum kz_job_kind kind, const struct kz_task *task);
-bool kz_job_has(const struct kz_keeper *k, enum kz_job_kind kind);
-size_t kz_job_count(const struct kz_keeper *k, enum kz_job_kind kind);
-/* Start what may start, look after what runs, hand finished ones on. */
-void kz_job_tend(struct kz_keeper *k);
-/* Forget all jobs; their driver processes are killed. */
-void kz_job_free_all(struct kz_keeper *k);
 
 /* -- keeper_work.c -- */
 

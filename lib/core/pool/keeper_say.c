@@ -38,9 +38,9 @@ void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why)
 		return;
 	k->is_close_told = true;
 	if (kz_auth_close_admission(k->auth, k->conf.set.kz_node,
-				    kz_reason_find(why->reason, &known)
-					    ? why->reason
-					    : kz_reason_code(KZ_R_INTERNAL),
+				    kz_reason_find(why->reason, &known) ?
+					    why->reason :
+					    kz_reason_code(KZ_R_INTERNAL),
 				    &own) != KZ_OK)
 		kz_keeper_fault(k, &own);
 }
@@ -128,8 +128,8 @@ static enum kz_rc write_report(const struct kz_keeper *k, struct kz_err *err)
 		rc = kz_buf_puts(&b, "\n", err);
 	if (rc == KZ_OK)
 		rc = kz_conf_path(&k->conf, "run/controller.json", path, sizeof(path), err);
-	return rc == KZ_OK ? kz_file_replace(AT_FDCWD, path, b.data, b.len, 0644, (gid_t)-1, err)
-			   : rc;
+	return rc == KZ_OK ? kz_file_replace(AT_FDCWD, path, b.data, b.len, 0644, (gid_t)-1, err) :
+			     rc;
 }
 
 void kz_keeper_say(struct kz_keeper *k)

@@ -104,8 +104,8 @@ static enum kz_rc open_auth(struct kz_keeper *k, struct kz_err *err)
 	enum kz_rc rc = kz_conf_valkey_url(&k->conf, url, sizeof(url), err);
 
 	return rc == KZ_OK ? kz_auth_load(&k->auth, url, k->conf.set.kz_deployment_id,
-					  kz_deadline_in(KZ_SECONDS(2)), err)
-			   : rc;
+					  kz_deadline_in(KZ_SECONDS(2)), err) :
+			     rc;
 }
 
 static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)

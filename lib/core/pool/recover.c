@@ -48,8 +48,8 @@ static enum word ask(struct kz_keeper *k, struct kz_seen *s, struct kz_deadline 
 	bound = kz_json_get(health, "bound");
 	s->fence = kz_json_num(health, "fence", 0);
 	s->is_bound = kz_json_is_object(bound);
-	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE
-										    : WORD_WRONG;
+	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE :
+										      WORD_WRONG;
 }
 
 /* How many rounds in a row this worker was silent, this one included; 0 forgets it. */
@@ -114,11 +114,22 @@ static enum kz_rc read_entry(const struct kz_json *o, struct kz_seen *s, struct 
 	return KZ_OK;
 }
 
+/* Is it just being made?  It counts its own sockets now; a question would be one of them. */
+static bool is_in_the_making(const struct kz_keeper *k, const char *worker)
+{
+	for (const struct kz_job *j = k->jobs; j; j = j->next)
+		if (j->kind == KZ_JOB_CREATE && kz_str_eq(j->task.worker, worker))
+			return true;
+	return false;
+}
+
 /* Dead, wrong or silent for long: not to be trusted with anybody. */
 static bool judge(struct kz_keeper *k, struct kz_seen *s, bool is_alive, struct kz_deadline until)
 {
 	enum word word;
 
+	if (is_in_the_making(k, s->worker))
+		return false;
 	if (!is_alive)
 		return true;
 	word = ask(k, s, until);
