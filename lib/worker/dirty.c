@@ -78,7 +78,7 @@ bool kz_dirty_outside(enum kz_surface s, const struct kz_boot *b, const struct k
 	case KZ_SURFACE_SYSV_SHM:
 		return shmget(IPC_PRIVATE, 4096, 0600) >= 0;
 	case KZ_SURFACE_MOUNTS:
-		return mount("none", "/var/tmp", "tmpfs", 0, "mode=755") == 0;
+		return mount("none", "/run", "tmpfs", 0, "mode=755") == 0;
 	case KZ_SURFACE_KEYS:
 		return syscall(SYS_add_key, "user", "left", "x", 1, -2 /* process keyring */) >= 0;
 	case KZ_SURFACE_MODES:

@@ -157,6 +157,17 @@ static struct kz_json *resources(const struct kz_oci *o)
 	return r;
 }
 
+#ifdef KZ_FAULT_BUILD
+static struct kz_json *allow_key(void)
+{
+	struct kz_json *o = kz_json_object();
+
+	kz_json_set(o, "names", list("add_key", NULL));
+	kz_json_set_str(o, "action", "SCMP_ACT_ALLOW");
+	return o;
+}
+#endif
+
 /* The profile without what only people read. */
 static struct kz_json *seccomp(struct kz_err *err)
 {
@@ -181,6 +192,10 @@ static struct kz_json *seccomp(struct kz_err *err)
 				kz_json_set(to, keys[k], kz_json_ref(kz_json_get(from, keys[k])));
 		kz_json_append(calls, to);
 	}
+#ifdef KZ_FAULT_BUILD
+	/* so that a test can leave a key behind and see the reset refused for it */
+	kz_json_append(calls, allow_key());
+#endif
 	kz_json_set(out, "syscalls", calls);
 	return out;
 }
