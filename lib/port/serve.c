@@ -242,6 +242,9 @@ static void conn_drained(struct bufferevent *bev, void *arg)
 	struct kz_conn *c = arg;
 
 	(void)bev;
+	/* deferred: more may have been written since it was drained */
+	if (kz_conn_unsent(c))
+		return;
 	if (c->is_finishing)
 		c->calls.on_closed(c->arg);
 	else if (c->calls.on_drained)

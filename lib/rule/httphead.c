@@ -54,12 +54,20 @@ bool kz_slice_is(struct kz_slice s, const char *text)
 	return strlen(text) == s.n && memcmp(s.p, text, s.n) == 0;
 }
 
-/* out: bytes of the head with its empty line, 0 when there is none in p[0..n) */
-static size_t find_end(const char *p, size_t n)
+/* out: bytes of the head with its empty line, 0 when there is none in p[0..n); a bare line feed is bad at once */
+static size_t find_end(const char *p, size_t n, bool *is_bad)
 {
-	for (size_t i = 3; i < n; i++)
-		if (p[i] == '\n' && p[i - 1] == '\r' && p[i - 2] == '\n' && p[i - 3] == '\r')
+	*is_bad = false;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] != '\n')
+			continue;
+		if (i == 0 || p[i - 1] != '\r') {
+			*is_bad = true;
+			return 0;
+		}
+		if (i >= 3 && p[i - 2] == '\n')
 			return i + 1;
+	}
 	return 0;
 }
 
@@ -166,10 +174,12 @@ static enum kz_head_rc field_line(struct kz_slice l, struct kz_httphead *h)
 
 enum kz_head_rc kz_httphead_parse(const char *p, size_t n, struct kz_httphead *h)
 {
-	size_t end = find_end(p, n < KZ_HEAD_MAX ? n : KZ_HEAD_MAX);
 	const char *at = p, *last;
-	bool is_first = true;
+	bool is_first = true, is_bad;
+	size_t end = find_end(p, n < KZ_HEAD_MAX ? n : KZ_HEAD_MAX, &is_bad);
 
+	if (is_bad)
+		return KZ_HEAD_BAD;
 	if (!end)
 		return n >= KZ_HEAD_MAX ? KZ_HEAD_LARGE : KZ_HEAD_MORE;
 	*h = (struct kz_httphead){ .bytes = end, .content_length = -1 };

@@ -54,18 +54,6 @@ static int64_t count_sem(void)
 	return semctl(0, 0, SEM_INFO, u) < 0 ? -1 : i.semusz;
 }
 
-static int64_t count_dir(const char *path)
-{
-	kz_auto_closedir DIR *d = opendir(path);
-	int64_t n = 0;
-
-	if (!d)
-		return -1;
-	for (errno = 0; readdir(d); errno = 0)
-		n++;
-	return errno ? -1 : n - 2;
-}
-
 static int64_t count_lines(const char *path)
 {
 	kz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -81,26 +69,67 @@ static int64_t count_lines(const char *path)
 	return got < 0 ? -1 : n;
 }
 
+static int64_t count_dir(const char *path)
+{
+	kz_auto_closedir DIR *d = opendir(path);
+	int64_t n = 0;
+
+	if (!d)
+		return -1;
+	for (errno = 0; readdir(d); errno = 0)
+		n++;
+	return errno ? -1 : n - 2;
+}
+
+/* every number that follows the word in the text, summed */
+static int64_t sum_after(const char *text, const char *word)
+{
+	int64_t n = 0;
+	size_t len = strlen(word);
+
+	for (const char *s = text; (s = strstr(s, word)); s += len)
+		n += strtoll(s + len, NULL, 10);
+	return n;
+}
+
+/* a table that lists one socket a line; a kernel without the family lacks it */
+static int64_t count_table(const char *path)
+{
+	int64_t n = count_lines(path);
+
+	return n < 0 && errno == ENOENT ? 0 : n;
+}
+
 /*
- * Sockets of this network namespace, and connections that outlive theirs.  Counters,
- * not listings: a listing of TCP walks the tables of the whole host, some milliseconds each.
- * "sockets: used" is every family's, in this namespace; of the TCP line only "tw" is.
+ * Sockets of this network namespace, and connections that outlive theirs.  Of the
+ * internet families counters, because a listing of TCP walks the tables of the whole
+ * host, some milliseconds each; and not "sockets: used", which still counts for a
+ * while what was closed.
  */
 static int64_t count_sockets(void)
 {
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
-	int64_t used, waiting;
-	const char *s, *t;
+	static const char *const counters[] = { "/proc/self/net/sockstat", "/proc/self/net/sockstat6" };
+	static const char *const tables[] = { "/proc/self/net/unix", "/proc/self/net/netlink",
+					      "/proc/self/net/packet" };
+	int64_t all = 0;
 
-	if (kz_file_read(AT_FDCWD, "/proc/self/net/sockstat", &b, NULL) != KZ_OK)
-		return -1;
-	s = strstr(kz_buf_str(&b), "sockets: used ");
-	t = strstr(kz_buf_str(&b), " tw ");
-	if (!s || !t)
-		return -1;
-	used = strtoll(s + 14, NULL, 10);
-	waiting = strtoll(t + 4, NULL, 10);
-	return used + waiting;
+	for (size_t i = 0; i < 2; i++) {
+		kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
+		enum kz_rc rc = kz_file_read(AT_FDCWD, counters[i], &b, NULL);
+
+		/* without IPv6 the second is missing, without the first nothing is known */
+		if (rc != KZ_OK && (i == 0 || rc != KZ_E_NOINPUT))
+			return -1;
+		all += sum_after(kz_buf_str(&b), " inuse ") + sum_after(kz_buf_str(&b), " tw ");
+	}
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+		int64_t n = count_table(tables[i]);
+
+		if (n < 0)
+			return -1;
+		all += n;
+	}
+	return all;
 }
 
 /* the nth (0-based) field of a line that was cut at blanks */
