@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #include "base/buf.h"
 
@@ -190,14 +191,14 @@ enum kz_rc kz_writer_drain(struct kz_writer *w, int cancel_fd, struct kz_err *er
 	}
 }
 
+/* Somebody else filling the same pipe can hold the thread in write(2): leave it to the exit then. */
 static bool join_soon(struct kz_writer *w)
 {
-	for (int i = 0; i < 100; i++) {
-		kz_time_sleep(KZ_MS(1), KZ_NEVER);
-		if (!pthread_tryjoin_np(w->thread, NULL))
-			return true;
-	}
-	return false;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return !pthread_timedjoin_np(w->thread, NULL, &until);
 }
 
 void kz_writer_free(struct kz_writer *w)
@@ -209,8 +210,7 @@ void kz_writer_free(struct kz_writer *w)
 	pthread_cond_signal(&w->more);
 	pthread_mutex_unlock(&w->lock);
 	ring(w->stop_fd);
-	/* Somebody else filling the same pipe can hold the thread in write(2): leave it to the exit then. */
-	if (pthread_tryjoin_np(w->thread, NULL) && !join_soon(w))
+	if (!join_soon(w))
 		return;
 	pthread_cond_destroy(&w->more);
 	pthread_mutex_destroy(&w->lock);
