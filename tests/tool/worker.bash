@@ -2,7 +2,7 @@
 # One real worker for a test file, without a controller: a private state directory, the
 # oci driver, and wk (tests/tool/wk.c) as the caller.
 #
-# worker_start [BUILD]   make the state and worker w-1; BUILD is build (default) or build-fault
+# worker_start [BUILD]   make the state and worker w-1; BUILD is build (when not given) or build-fault
 # worker_new             delete w-1 and make it anew, with another instance
 # worker_stop            delete it, prove that nothing of it is left
 # wk CALL... [+ CALL...] calls on one connection; answers in $WORKER_STATE/said, output in out and err; sets status
@@ -15,6 +15,8 @@ worker_start() {
 	WORKER_STATE=$(mktemp -d /tmp/kzw.XXXXXX)
 	LEASE=0123456789abcdef0123456789abcdef
 	export WORKER_ROOT WORKER_BUILD WORKER_STATE LEASE
+	# the programs of that build and wk; a fault build is made by FAULT=1
+	make -s -C "$WORKER_ROOT" -j2 ${1:+FAULT=1} all "${1:-build}/tests/tool/wk" >&2 || return 1
 	chmod 755 "$WORKER_STATE"
 	mkdir -p "$WORKER_STATE/keys" "$WORKER_STATE/env"
 	# less than the defaults, so that filling up is quick

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# kz-reset in a private stack: evidence printed, worker published or retired, lease gone.
+bats_require_minimum_version 1.5.0
+
+load ../kz
+
+setup_file() { kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 SANDBOX_MAX_CONCURRENT_PER_MEMBER=2; }
+teardown_file() { kz_stop; }
+
+setup() {
+	kz_wait 30 pool_is_warm
+	lease=$(kz-lease acquire -A reset-test -C "$BATS_TEST_NUMBER" -j)
+	id=$(jq -r .lease <<<"$lease")
+	worker=$(jq -r .worker <<<"$lease")
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease")
+	export KZ_LEASE_TOKEN
+}
+
+# what a failed test still holds
+teardown() { kz-lease release "$id" >/dev/null 2>&1 || true; }
+
+pool_is_warm() { [ "$(kz status -j | jq -r .workers.warm)" -ge 1 ]; }
+
+# run the program in the lease, as kz-lease with does
+use() { KZ_LEASE=$id KZ_FENCE=$(jq -r .fence <<<"$lease") kz-run -A reset-test -C "$BATS_TEST_NUMBER" -l shell -c "$1"; }
+
+@test "RESET-5: the evidence names worker, lease, operation and every surface, equal to the baseline" {
+	use 'touch a /tmp/b /dev/shm/c; (setsid sleep 100 &)'
+	run -0 --separate-stderr kz-reset -j "$id"
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --last evidence <<<"$output"
+	[ "$(jq -r '[.type,.clean,.worker,.lease]|join(" ")' <<<"$output")" = "evidence true $worker $id" ]
+	[ "$(jq -r '.surfaces|keys|length' <<<"$output")" -eq \
+		"$(grep -c '^X(' "$BATS_TEST_DIRNAME/../../lib/rule/surfaces.tbl")" ]
+	[ "$(jq -r '[.surfaces[]|select(.now != .baseline or .digest != .baseline_digest)]|length' <<<"$output")" -eq 0 ]
+}
+
+@test "RESET-7: a worker proved clean is warm again under the same name" {
+	kz-reset "$id"
+	[ "$(kz-lease acquire -A reset-test -C other -j | tee "$BATS_TEST_TMPDIR/next" | jq -r .worker)" = "$worker" ]
+	KZ_LEASE_TOKEN=$(jq -r .token "$BATS_TEST_TMPDIR/next") kz-lease release "$(jq -r .lease "$BATS_TEST_TMPDIR/next")"
+}
+
+@test "RESET-8: a lease that was reset cannot be reset again, nor with a wrong token" {
+	KZ_LEASE_TOKEN=$(printf '%032d' 0) run -75 kz-reset "$id"
+	kz-reset "$id"
+	run -75 kz-reset "$id"
+	[[ "$output" == *lease_lost* ]]
+}
+
+@test "RESET-9: a worker that is gone cannot be proved clean: it is retired and replaced" {
+	local pid
+	pid=$(for c in /sys/fs/cgroup/pids/kz-*."$worker"/worker /sys/fs/cgroup/kz-*."$worker"/worker; do
+		head -1 "$c/cgroup.procs" 2>/dev/null
+	done | head -1)
+	[ -n "$pid" ]
+	kill -9 "$pid"
+	run -69 --separate-stderr kz-reset -j "$id"
+	[ "$(jq -rs '.[0].clean' <<<"$output")" = false ]
+	kz_wait 30 pool_is_warm
+	run -0 kz-lease list -j
+	[[ "$output" != *"$id"* ]]
+}
+
+@test "RESET-13: evidence is in the audit store, without names of files" {
+	use 'touch secretname'
+	kz-reset "$id"
+	run -0 kz-audit list -j
+	[[ "$output" == *evidence* ]]
+	[[ "$output" != *secretname* ]]
+}
+
+@test "LEASE-17: the token is asked for and never taken from the arguments" {
+	unset KZ_LEASE_TOKEN
+	run -64 kz-reset "$id"
+	[[ "$output" == *token_missing* ]]
+	jq -r .token <<<"$lease" | kz-reset --token-fd 0 "$id"
+}
