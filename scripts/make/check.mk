@@ -38,8 +38,7 @@ test: all unit
 
 # The same C tests under the sanitizers, leaks included.
 test-san:
-	$(Q)$(MAKE) SANITIZE=address,undefined unit
-	$(Q)scripts/check --only unit --build build-san
+	$(Q)scripts/check --only san
 
 bench: all
 	$(Q)scripts/bench
