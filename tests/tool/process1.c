@@ -38,6 +38,7 @@ static void serve(int client)
 		dup2(client, 0);
 		dup2(client, 1);
 		dup2(client, 2);
+		close(client);
 		setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
 		_exit(127);

@@ -199,8 +199,7 @@ enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *
 	return rc;
 }
 
-/* What process 1 printed before it died, on one line. */
-static enum kz_rc died(struct kz_oci_boot *b, struct kz_err *err)
+enum kz_rc kz_oci_boot_died(const struct kz_oci_boot *b, struct kz_err *err)
 {
 	char words[256];
 	ssize_t n = pread(b->output, words, sizeof words - 1, 0);
@@ -242,7 +241,7 @@ enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return died(b, err);
+			return kz_oci_boot_died(b, err);
 		if (kz_buf_add(&line, block, (size_t)n, err))
 			return err ? err->rc : KZ_E_DATA;
 		if (memchr(block, '\n', (size_t)n))

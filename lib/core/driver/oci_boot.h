@@ -29,6 +29,8 @@ enum kz_rc kz_oci_boot_send(const struct kz_oci *o, const struct kz_oci_record *
 /* Wait for the ready line. out: posture (new, may be NULL). err: what the worker says, posture_failed when it died, KZ_E_TEMPFAIL */
 enum kz_rc kz_oci_boot_wait(struct kz_oci_boot *b, struct kz_deadline until,
 			    struct kz_json **posture, struct kz_err *err);
+/* Say that process 1 ended before it was ready, and what it printed last; returns posture_failed. */
+enum kz_rc kz_oci_boot_died(const struct kz_oci_boot *b, struct kz_err *err);
 void kz_oci_boot_release(struct kz_oci_boot *b);
 
 #endif

@@ -13,7 +13,8 @@
 #define UNDO_SECONDS 10
 
 /* Any process of it will do: what is bounded are the namespaces of all. */
-static enum kz_rc bound(const struct kz_oci_record *r, struct kz_err *err)
+static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot *b,
+			struct kz_err *err)
 {
 	pid_t init;
 
@@ -21,8 +22,7 @@ static enum kz_rc bound(const struct kz_oci_record *r, struct kz_err *err)
 		return KZ_OK; /* its kernel counts by itself, and dies with the worker */
 	init = kz_cg_init(&r->cg, false);
 	if (init == 0)
-		return kz_refuse(err, KZ_R_POSTURE_FAILED,
-				 "process 1 of the worker is not in its cgroup");
+		return kz_oci_boot_died(b, err);
 	return kz_oci_limit_namespaces(init, err);
 }
 
@@ -70,7 +70,7 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 	kz_oci_boot_handed(&b);
 	/* Before the boot object, which process 1 waits for: its baseline must see the bounds. */
 	if (!rc)
-		rc = bound(r, err);
+		rc = bound(r, &b, err);
 	if (!rc)
 		rc = kz_oci_boot_send(o, r, &b, until, err);
 	if (!rc)

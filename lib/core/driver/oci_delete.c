@@ -17,7 +17,7 @@ enum kz_rc kz_oci_undo(struct kz_oci *o, const struct kz_oci_record *r, struct k
 	if (kz_cg_end(&r->cg, until, err) || kz_oci_runtime_delete(o, r, until, err) ||
 	    kz_cg_end(&r->cg, until, err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
-	return kz_oci_record_remove(o, r->worker, err);
+	return kz_oci_record_remove(o, r, err);
 }
 
 enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance,

@@ -28,12 +28,14 @@ enum kz_rc kz_oci_record_read(const struct kz_oci *o, const char *worker, struct
 enum kz_rc kz_oci_record_lock(const struct kz_oci *o, const char *worker, struct kz_deadline until,
 			      int *lock, struct kz_err *err);
 /* Free the uid range and remove the directory. */
-enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const char *worker, struct kz_err *err);
+enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const struct kz_oci_record *r,
+				struct kz_err *err);
 
 /* Claim the lowest free uid range; target is the file that keeps the claim alive. Call with kz_uid_lock held. */
 enum kz_rc kz_uid_lock(struct kz_deadline until, int *lock, struct kz_err *err);
 enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struct kz_err *err);
-void kz_uid_drop(uint32_t base);
+/* Give back what was claimed for target. */
+void kz_uid_drop(const char *target);
 
 /* What one create needs in the child that becomes the runtime. */
 struct kz_oci_launch {

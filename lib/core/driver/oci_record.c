@@ -242,26 +242,27 @@ enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lo
 	if (!rc && rename(draft, place) != 0)
 		rc = kz_err_sys(err, KZ_E_CANTCREAT, "cannot make %s", place);
 	if (rc) {
-		kz_uid_drop(r->uid_base);
+		kz_uid_drop(mark);
 		kz_tree_remove(AT_FDCWD, draft, NULL);
 	}
 	return rc;
 }
 
-enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const char *worker, struct kz_err *err)
+enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const struct kz_oci_record *r,
+				struct kz_err *err)
 {
-	struct kz_oci_record r;
 	kz_auto_close int uids = -1;
 	char path[KZ_OCI_PATH];
 	char gone[KZ_OCI_PATH];
+	char mark[KZ_OCI_PATH];
 
-	if (kz_oci_path(o, path, err, "workers/%s", worker) ||
-	    kz_oci_path(o, gone, err, "workers/.new-%s.%d", worker, getpid()) ||
+	if (kz_oci_path(o, path, err, "workers/%s", r->worker) ||
+	    kz_oci_path(o, gone, err, "workers/.new-%s.%d", r->worker, getpid()) ||
+	    kz_oci_path(o, mark, err, "workers/%s/" MARK "%s", r->worker, r->instance) ||
 	    kz_uid_lock(kz_deadline_in(KZ_SECONDS(o->conf.set.kz_delete_timeout_seconds)), &uids,
 			err))
 		return err ? err->rc : KZ_E_DATA;
-	if (!kz_oci_record_read(o, worker, &r, NULL) && r.uid_base)
-		kz_uid_drop(r.uid_base);
+	kz_uid_drop(mark);
 	/* In one step: a worker is there with its record, or not there. */
 	if (rename(path, gone) != 0 && errno != ENOENT)
 		return kz_err_sys(err, KZ_E_IO, "cannot remove %s", path);

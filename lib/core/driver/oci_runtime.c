@@ -76,18 +76,6 @@ enum kz_rc kz_oci_runtime_find(const char *name, struct kz_oci_runtime *rt, stru
 	return KZ_OK;
 }
 
-static enum kz_rc state_entry(const struct kz_oci *o, const struct kz_oci_record *r,
-			      char dir[KZ_OCI_PATH], char entry[KZ_OCI_PATH], struct kz_err *err)
-{
-	char unit[128];
-
-	if (kz_oci_unit(o, r->worker, unit, err) ||
-	    kz_oci_path(o, dir, err, "run/oci/%s", kz_oci_flavor_name(r->rt.flavor)) ||
-	    kz_str_format(entry, KZ_OCI_PATH, err, "%s/%s", dir, unit))
-		return KZ_E_DATA;
-	return KZ_OK;
-}
-
 /* runsc keeps ID_sandbox:ID.state and its lock beside each other instead of a directory. */
 static void forget_files(const char *dir, const char *unit)
 {
@@ -116,17 +104,17 @@ static bool has_entry(const char *dir, const char *unit)
 	return false;
 }
 
-enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_record *r,
-				 struct kz_deadline until, struct kz_err *err)
+static enum kz_rc delete_from(const struct kz_oci *o, const struct kz_oci_record *r,
+			      enum kz_oci_flavor flavor, struct kz_deadline until,
+			      struct kz_err *err)
 {
 	char dir[KZ_OCI_PATH];
-	char entry[KZ_OCI_PATH];
-	const char *unit;
+	char unit[128];
 	int status = -1;
 
-	if (state_entry(o, r, dir, entry, err))
+	if (kz_oci_unit(o, r->worker, unit, err) ||
+	    kz_oci_path(o, dir, err, "run/oci/%s", kz_oci_flavor_name(flavor)))
 		return KZ_E_DATA;
-	unit = strrchr(entry, '/') + 1;
 	if (!has_entry(dir, unit))
 		return KZ_OK;
 	if (kz_sys_before(KZ_SYS_RT_DELETE))
@@ -142,5 +130,17 @@ enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_rec
 	if (has_entry(dir, unit))
 		return kz_refuse(err, KZ_R_DRIVER_FAILED,
 				 "the runtime keeps its state of the container");
+	return KZ_OK;
+}
+
+enum kz_rc kz_oci_runtime_delete(const struct kz_oci *o, const struct kz_oci_record *r,
+				 struct kz_deadline until, struct kz_err *err)
+{
+	if (r->rt.path[0])
+		return delete_from(o, r, r->rt.flavor, until, err);
+	/* A salvaged record does not say which runtime it was. */
+	for (int f = KZ_OCI_RUNC; f <= KZ_OCI_OTHER; f++)
+		if (delete_from(o, r, (enum kz_oci_flavor)f, until, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
 	return KZ_OK;
 }

@@ -94,10 +94,16 @@ enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struc
 			 "no uid range is free from KZ_UID_BASE %lld on", (long long)first);
 }
 
-void kz_uid_drop(uint32_t base)
+void kz_uid_drop(const char *target)
 {
-	char link[64];
+	kz_auto_closedir DIR *d = opendir(PLACE);
+	struct dirent *e;
 
-	if (!kz_str_format(link, sizeof link, NULL, PLACE "/%u", base))
-		unlink(link);
+	while (d && (e = readdir(d)) != NULL) {
+		char found[KZ_OCI_PATH];
+		ssize_t n = readlinkat(dirfd(d), e->d_name, found, sizeof found);
+
+		if (n > 0 && (size_t)n == strlen(target) && memcmp(found, target, (size_t)n) == 0)
+			unlinkat(dirfd(d), e->d_name, 0);
+	}
 }
