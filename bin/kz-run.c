@@ -14,7 +14,8 @@ extern char **environ;
 /* The last line on stderr, which says in plain mode what of kz's own went wrong. */
 static void say(const struct kz_cli *cli, const struct kz_run_result *r)
 {
-	if (r->has_reason && !cli->json)
+	/* whose reader is gone needs no words */
+	if (r->has_reason && !cli->json && r->status != 141)
 		fprintf(stderr, "%s: %s: %s\n", cli->program, r->err.reason, r->err.text);
 }
 

@@ -83,7 +83,7 @@ none_leased() {
 	two=$(kz-lease acquire -A x -C 2 -j)
 	run kz-lease acquire -A x -C 3 -t 0
 	[ "$status" -eq 75 ]
-	[[ $output == *"2 of 2 leases"*"(SANDBOX_MAX_CONCURRENT_PER_MEMBER)"* ]]
+	[[ $output == *"2 of 2 leases of actor x in use (SANDBOX_MAX_CONCURRENT_PER_MEMBER)"* ]]
 	KZ_LEASE_TOKEN=$(jq -r .token <<<"$one") kz-lease release "$(jq -r .lease <<<"$one")"
 	KZ_LEASE_TOKEN=$(jq -r .token <<<"$two") kz-lease release "$(jq -r .lease <<<"$two")"
 }

@@ -37,16 +37,31 @@ many() {
 	return $rc
 }
 
-# From the audit store: intervals of leases of one worker never overlap.
-no_overlap() {
-	kz-audit list -j | jq -rs '
+# Audit rows in: intervals of leases of one worker never overlap.
+overlaps() {
+	jq -rs '
 		[.[] | select(.machine == "lease" and (.event == "grant" or .to_state == "released" or .to_state == "expired" or .to_state == "lost"))]
 		| group_by(.worker)[]
 		| reduce .[] as $t ({held: null, bad: []};
 			if $t.event == "grant" then (if .held then .bad += [$t] else . end) | .held = $t.lease
 			elif .held == $t.lease then .held = null else . end)
-		| .bad[] | tojson' >overlaps
-	[ ! -s overlaps ]
+		| .bad[] | tojson'
+}
+
+no_overlap() {
+	[ -z "$(kz-audit list -j | overlaps)" ]
+}
+
+@test "INV-1 the judge of overlaps catches one" {
+	cat >rows <<-'END'
+		{"machine":"lease","worker":"w1","lease":"a","event":"grant","to_state":"held"}
+		{"machine":"lease","worker":"w2","lease":"b","event":"grant","to_state":"held"}
+		{"machine":"lease","worker":"w2","lease":"b","event":"release","to_state":"released"}
+		{"machine":"lease","worker":"w2","lease":"c","event":"grant","to_state":"held"}
+	END
+	[ -z "$(overlaps <rows)" ]
+	echo '{"machine":"lease","worker":"w1","lease":"d","event":"grant","to_state":"held"}' >>rows
+	[ -n "$(overlaps <rows)" ]
 }
 
 pool_is_back() {

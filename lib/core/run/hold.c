@@ -19,8 +19,8 @@ enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
 		rc = kz_conf_load(&h->conf, NULL, err);
 	if (!rc)
 		rc = kz_conf_valkey_url(&h->conf, url, sizeof(url), err);
-	return rc ? rc
-		  : kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
+	return rc ? rc :
+		    kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
 				 kz_deadline_in(KZ_AUTH_CALL), err);
 }
 
@@ -47,8 +47,11 @@ enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const ch
 	};
 	enum kz_rc rc = kz_who_hash(&h->who, h->conf.state, err);
 
-	if (!rc)
-		rc = kz_auth_acquire(h->auth, &ask, &h->lease, err);
+	if (rc)
+		return rc;
+	rc = kz_auth_acquire(h->auth, &ask, &h->lease, err);
+	if (rc)
+		kz_who_tell(&h->who, err);
 	/* The grant was made at most one call ago. */
 	if (!rc)
 		h->sure = kz_deadline_in(KZ_MS(h->lease.ttl_ms - KZ_AUTH_CALL.ms));

@@ -64,8 +64,10 @@ static enum kz_rc acquire(struct kz_job *j, struct kz_err *err)
 		return rc;
 	kz_proc_id_format(&self, holder, sizeof(holder));
 	rc = kz_auth_acquire(j->auth, &ask, &j->lease, err);
-	if (rc)
+	if (rc) {
+		kz_who_tell(&j->who, err);
 		return rc;
+	}
 	j->has_lease = j->is_lease_own = true;
 	/* The grant was made at most one call ago. */
 	j->sure = kz_deadline_in(KZ_MS(j->lease.ttl_ms - KZ_AUTH_CALL.ms));

@@ -70,3 +70,16 @@ enum kz_rc kz_who_hash(struct kz_who *w, const char *state, struct kz_err *err)
 	kz_secret_release(&key);
 	return KZ_OK;
 }
+
+void kz_who_tell(const struct kz_who *w, struct kz_err *err)
+{
+	static const char what[] = "leases of this actor";
+	const char *at = strstr(err->text, what);
+	struct kz_err old = *err;
+
+	if (!at)
+		return;
+	kz_err_set(err, old.rc, "%.*sleases of actor %s%s", (int)(at - err->text), old.text,
+		   w->actor, old.text + (at - err->text) + strlen(what));
+	memcpy(err->reason, old.reason, sizeof(err->reason));
+}

@@ -27,5 +27,7 @@ enum kz_rc kz_who_set(struct kz_who *w, const char *actor, const char *conversat
 		      struct kz_err *err);
 /* Hash both with the identity key of a state directory. err: as kz_keys_read */
 enum kz_rc kz_who_hash(struct kz_who *w, const char *state, struct kz_err *err);
+/* The authority knows hashes only: put the actor's name into what it said of "this actor". */
+void kz_who_tell(const struct kz_who *w, struct kz_err *err);
 
 #endif
