@@ -78,6 +78,7 @@ inline ask_again()
 	:: ok && free > 0 && HELD(t) < LIMIT ->
 		turn = !BEFORE(1, t) && !BEFORE(2, t) && !BEFORE(3, t);
 		ticket_step(tst[t], TICKET_E_SERVE, t, ok);
+		PROVE(26, ok || !turn); /* nobody who cannot be served now stands in the way */
 		if
 		:: ok ->
 			PROVE(12, turn);

@@ -384,7 +384,13 @@ init
 	}
 }
 
-/* INV-23, FENCE-2: a worker whose lease expired becomes absent. */
 #ifdef LIVE
+#if PROP == 24
+/* INV-24, FENCE-4: what is being made or retired does not stay so: an ambiguous create is resolved. */
+ltl live { [] ((wst[0] == WORKER_S_CREATING || wst[0] == WORKER_S_RETIRING) ->
+	<> (wst[0] != WORKER_S_CREATING && wst[0] != WORKER_S_RETIRING)) }
+#else
+/* INV-23, FENCE-2: a worker whose lease expired becomes absent. */
 ltl live { [] (expired[0] -> <> !expired[0]) }
+#endif
 #endif
