@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/time.h"
 
 struct kz_writer {
 	int fd, failed_fd, idle_fd, stop_fd;
@@ -194,11 +194,15 @@ enum kz_rc kz_writer_drain(struct kz_writer *w, int cancel_fd, struct kz_err *er
 /* Somebody else filling the same pipe can hold the thread in write(2): leave it to the exit then. */
 static bool join_soon(struct kz_writer *w)
 {
-	struct timespec until;
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(1));
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
-	return !pthread_timedjoin_np(w->thread, NULL, &until);
+	/* The timed join knows only clocks that somebody may set. */
+	while (pthread_tryjoin_np(w->thread, NULL)) {
+		if (kz_deadline_passed(until))
+			return false;
+		kz_time_sleep(KZ_MS(1), until);
+	}
+	return true;
 }
 
 void kz_writer_free(struct kz_writer *w)
