@@ -106,13 +106,20 @@ cgroups() {
 	find /sys/fs/cgroup -type d -name "$UNIT.*"
 }
 
-# Processes of this test's workers: their root is an overlay and their cgroup carries the name.
+# Processes whose cgroup carries this test's name; a dead one that nobody has waited for yet is none.
 processes() {
-	grep -ls "$UNIT\\." /proc/[0-9]*/cgroup
+	local file pid
+	for file in $(grep -ls "$UNIT\\." /proc/[0-9]*/cgroup); do
+		pid=${file#/proc/}
+		pid=${pid%/cgroup}
+		grep -qs '^State:.[^ZX]' "/proc/$pid/status" && echo "$pid"
+	done
+	return 0
 }
 
+# Claims that hold: one whose file is gone is free for the next create.
 uids() {
-	find /run/kz/uid -lname "$KZ_STATE/*" 2>/dev/null
+	find /run/kz/uid -lname "$KZ_STATE/*" ! -xtype l 2>/dev/null
 }
 
 nothing_left() {
