@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "port/vk_reply.h"
 #include "port/vk_url.h"
 
 struct kz_vk {
@@ -20,12 +21,6 @@ struct kz_vk {
 	char pending[256];    /* key of a BLPOP that was sent and not answered yet, or "" */
 	struct kz_deadline pending_until;
 };
-
-/* kz_vk_reply is hiredis' reply under a name of ours. */
-static const redisReply *reply_of(const struct kz_vk_reply *r)
-{
-	return (const redisReply *)(const void *)r;
-}
 
 struct kz_vk_arg kz_vk_text(const char *s)
 {
@@ -110,42 +105,6 @@ static enum kz_rc await_reply(struct kz_vk *v, struct kz_deadline until, redisRe
 	}
 }
 
-struct mapping {
-	const char *prefix, *reason;
-	enum kz_rc rc;
-};
-
-/* What an error reply of Valkey means for us. */
-static enum kz_rc map_error(const char *text, struct kz_err *err)
-{
-	static const struct mapping map[] = {
-		{ "LOADING", "coordination_loading", KZ_E_UNAVAILABLE },
-		{ "READONLY", "coordination_readonly", KZ_E_UNAVAILABLE },
-		{ "NOREPLICAS", "coordination_readonly", KZ_E_UNAVAILABLE },
-		{ "MISCONF", "coordination_readonly", KZ_E_UNAVAILABLE },
-		{ "OOM", "coordination_memory", KZ_E_UNAVAILABLE },
-		{ "BUSY", "coordination_busy", KZ_E_UNAVAILABLE },
-		{ "MASTERDOWN", "coordination_unavailable", KZ_E_UNAVAILABLE },
-		{ "NOAUTH", "coordination_unavailable", KZ_E_UNAVAILABLE },
-		{ "NOPERM", "coordination_unavailable", KZ_E_UNAVAILABLE },
-		{ "WRONGPASS", "coordination_unavailable", KZ_E_UNAVAILABLE },
-		{ "ERR max number of clients", "coordination_unavailable", KZ_E_UNAVAILABLE },
-		{ "ERR Function not found", "library_missing", KZ_E_PROTOCOL },
-		{ "KZSUPERSEDED", "library_missing", KZ_E_PROTOCOL }, /* said by an older library itself */
-	};
-
-	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {
-		if (!kz_str_has_prefix(text, map[i].prefix))
-			continue;
-		kz_err_set(err, map[i].rc, "valkey: %.300s", text);
-		kz_err_reason(err, map[i].reason);
-		return map[i].rc;
-	}
-	kz_err_set(err, KZ_E_SOFTWARE, "valkey: %.300s", text);
-	kz_err_reason(err, "internal");
-	return KZ_E_SOFTWARE;
-}
-
 static enum kz_rc append(struct kz_vk *v, const struct kz_vk_arg *args, size_t count, struct kz_err *err)
 {
 	const char *small_p[64];
@@ -184,7 +143,7 @@ static enum kz_rc exchange(struct kz_vk *v, const struct kz_vk_arg *args, size_t
 	if (rc)
 		return rc;
 	if (r->type == REDIS_REPLY_ERROR)
-		rc = map_error(r->str, err);
+		rc = kz_vk_map_error(r->str, err);
 	if (rc || !reply)
 		freeReplyObject(r);
 	else
@@ -317,86 +276,48 @@ static enum kz_rc answer_of_pop(struct kz_vk *v, redisReply *r, bool *taken, str
 
 	v->pending[0] = 0;
 	if (r->type == REDIS_REPLY_ERROR)
-		rc = map_error(r->str, err);
+		rc = kz_vk_map_error(r->str, err);
 	*taken = r->type == REDIS_REPLY_ARRAY;
 	freeReplyObject(r);
 	return rc;
 }
 
+/* Wait for the answer of a pop or the other descriptor; done: the wait is over for now. */
+static enum kz_rc await_pop(struct kz_vk *v, int other_fd, struct kz_deadline until, bool *done, bool *other,
+			    struct kz_err *err)
+{
+	struct pollfd p[2] = { { .fd = v->c->fd, .events = POLLIN }, { .fd = other_fd, .events = POLLIN } };
+	int n = poll(p, 2, kz_deadline_poll_ms(kz_deadline_min(until, v->pending_until)));
+
+	if (n < 0 && errno == EINTR)
+		return KZ_OK;
+	if (n < 0)
+		return broken(v, err, "poll failed");
+	if (n == 0 && kz_deadline_passed(v->pending_until))
+		return broken(v, err, "no answer in time");
+	if (p[0].revents && redisBufferRead(v->c) != REDIS_OK)
+		return broken(v, err, "connection lost");
+	*other = p[1].revents != 0;
+	*done = !p[0].revents && (*other || n == 0);
+	return KZ_OK;
+}
+
 enum kz_rc kz_vk_pop(struct kz_vk *v, const char *key, struct kz_ms slice, int other_fd,
 		     struct kz_deadline until, bool *taken, bool *other, struct kz_err *err)
 {
-	struct pollfd p[2] = { { .events = POLLIN }, { .fd = other_fd, .events = POLLIN } };
 	redisReply *r = NULL;
+	bool done = false;
 	enum kz_rc rc = KZ_OK;
 
 	*taken = *other = false;
 	if (!v->c || !kz_str_eq(v->pending, key))
 		rc = send_pop(v, key, slice, kz_deadline_min(until, kz_deadline_in(KZ_SECONDS(5))), err);
-	while (!rc) {
-		int n;
-
+	while (!rc && !done) {
 		rc = take_reply(v, &r, err);
-		if (rc)
-			break;
 		if (r)
 			return answer_of_pop(v, r, taken, err);
-		p[0].fd = v->c->fd;
-		n = poll(p, 2, kz_deadline_poll_ms(kz_deadline_min(until, v->pending_until)));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return broken(v, err, "poll failed");
-		if (n == 0 && kz_deadline_passed(v->pending_until))
-			return broken(v, err, "no answer in time");
-		if (p[0].revents && redisBufferRead(v->c) != REDIS_OK)
-			return broken(v, err, "connection lost");
-		if (p[1].revents)
-			*other = true;
-		if (!p[0].revents && (*other || n == 0))
-			return KZ_OK;
+		if (!rc)
+			rc = await_pop(v, other_fd, until, &done, other, err);
 	}
 	return rc;
-}
-
-void kz_vk_reply_free(struct kz_vk_reply *r)
-{
-	if (r)
-		freeReplyObject(r);
-}
-
-size_t kz_vk_count(const struct kz_vk_reply *r)
-{
-	const redisReply *x = reply_of(r);
-
-	return x && x->type == REDIS_REPLY_ARRAY ? (size_t)x->elements : 0;
-}
-
-const struct kz_vk_reply *kz_vk_at(const struct kz_vk_reply *r, size_t i)
-{
-	const redisReply *x = reply_of(r);
-
-	return i < kz_vk_count(r) ? (const struct kz_vk_reply *)(const void *)x->element[i] : NULL;
-}
-
-const char *kz_vk_str(const struct kz_vk_reply *r)
-{
-	const redisReply *x = reply_of(r);
-
-	return x && (x->type == REDIS_REPLY_STRING || x->type == REDIS_REPLY_STATUS) ? x->str : "";
-}
-
-int64_t kz_vk_int(const struct kz_vk_reply *r)
-{
-	const redisReply *x = reply_of(r);
-	int64_t n = 0;
-
-	if (x && x->type == REDIS_REPLY_INTEGER)
-		return x->integer;
-	return kz_str_int(kz_vk_str(r), INT64_MIN, INT64_MAX, &n, NULL) ? 0 : n;
-}
-
-bool kz_vk_is_null(const struct kz_vk_reply *r)
-{
-	return !r || reply_of(r)->type == REDIS_REPLY_NIL;
 }

@@ -23,3 +23,26 @@ local lives = {}
 
 -- Implementations of the guards that statemachines/guards.tbl names.
 local guard = {}
+
+-- Numbers as text.  Writing a number is the dearest thing that Lua does here, and the same
+-- few are written again and again, so they are remembered.
+local texts, texts_count = {}, 0
+
+local function remember(n, text)
+	if not texts[n] then
+		if texts_count >= 1000 then
+			texts, texts_count = {}, 0
+		end
+		texts[n] = text
+		texts_count = texts_count + 1
+	end
+end
+
+local function text_of(n)
+	local t = texts[n]
+	if not t then
+		t = format("%.0f", n)
+		remember(n, t)
+	end
+	return t
+end

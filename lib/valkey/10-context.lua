@@ -70,7 +70,8 @@ local function begin(keys, is_reader, takes_over)
 	end
 	local d = keys[1]
 	local time = call("TIME")
-	local now = time[1] * 1000 + floor(time[2] / 1000)
+	local stamp = time[1] .. sub("00000" .. time[2], -6, -4) -- milliseconds
+	local now = tonumber(stamp)
 	local life = lives[d]
 	local terms = call("GET", d .. ":terms")
 	if not life or terms ~= life.terms then
@@ -90,15 +91,33 @@ local function begin(keys, is_reader, takes_over)
 		clock_went_back(life)
 	end
 	life.last = now
-	return { d = d, now = now, life = life, conf = life.conf, image = life.image, digest = life.digest, left = ITEMS }
+	remember(now, stamp)
+	return { d = d, now = now, stamp = stamp, life = life, conf = life.conf, image = life.image, digest = life.digest, left = ITEMS }
+end
+
+-- The last three digits of a number that is written in two parts.
+local thousandths = {}
+
+local function thousandth(n)
+	local t = thousandths[n]
+	if not t then
+		t = format("%03d", n)
+		thousandths[n] = t
+	end
+	return t
 end
 
 -- The outbox: what happened, numbered, in the same operation as the change itself.
+-- "-" stands for nothing, "." for the subject once more.
 local function note(x, machine, from, event, to, subject, worker, lease, actor, cause)
 	local life, out = x.life, x.out
 	local seq = life.seq + 1
 	life.seq = seq
-	local line = life.stamp .. seq .. " " .. x.now .. " " .. machine .. " " .. from .. " " .. event .. " " .. to .. " " ..
+	if seq % 1000 == 0 then
+		life.stamp = life.store .. " " .. text_of(seq / 1000)
+	end
+	local line = life.stamp .. (seq < 1000 and seq or thousandth(seq % 1000)) .. " " .. x.stamp .. " " .. machine .. " " ..
+		from .. " " .. event .. " " .. to .. " " ..
 		subject .. " " .. (worker or "-") .. " " .. (lease or "-") .. " " .. (actor or "-") .. " " .. (cause or "-")
 	if out then
 		out[#out + 1] = line

@@ -3,15 +3,21 @@
 -- An entry is one value, its words in this order, "-" for nothing.  A call that reads
 -- what this library wrote last compares it whole and need not take it apart.
 local function save(x, e)
-	local text = e.state .. " " .. e.node .. " " .. e.instance .. " " .. e.image .. " " .. e.settle .. " " .. e.since .. " " ..
-		e["until"] .. " " .. e.token .. " " .. e.spent .. " " .. e.lease .. " " .. e.ask .. " " .. e.actor .. " " ..
-		e.conversation .. " " .. e.holder .. " " .. e.fence .. " " .. e.ttl .. " " .. e.tries .. " " .. e.mark
+	local text = e.state .. " " .. e.node .. " " .. e.instance .. " " .. e.image .. " " .. text_of(e.settle) .. " " ..
+		text_of(e.since) .. " " .. text_of(e["until"]) .. " " .. e.token .. " " .. e.spent .. " " ..
+		e.ask .. " " .. e.actor .. " " .. e.conversation .. " " .. e.holder .. " " .. text_of(e.fence) .. " " ..
+		text_of(e.ttl) .. " " .. text_of(e.tries) .. " " .. e.mark
 	e.text = text
 	x.life.cache[e.name] = e
 	call("SET", x.d .. ":w:" .. e.name, text)
 end
 
-local WORDS = { "state", "node", "instance", "image", "settle", "since", "until", "token", "spent", "lease", "ask", "actor",
+-- A lease's id names its worker, so that nothing has to be looked up by it.
+local function lease_id(worker, ask)
+	return sub(worker, 2, 21) .. sub(ask, 1, 12)
+end
+
+local WORDS = { "state", "node", "instance", "image", "settle", "since", "until", "token", "spent", "ask", "actor",
 	"conversation", "holder", "fence", "ttl", "tries", "mark" }
 local NUMBERS = { "settle", "since", "until", "fence", "ttl", "tries" }
 
@@ -24,6 +30,7 @@ local function parse_entry(name, text)
 	for n = 1, #NUMBERS do
 		e[NUMBERS[n]] = tonumber(e[NUMBERS[n]]) or 0
 	end
+	e.lease = e.ask ~= "-" and lease_id(name, e.ask) or "-"
 	return e
 end
 
@@ -64,7 +71,7 @@ local function move(x, e, event, score, cause)
 	e.text = nil -- until it is saved
 	e.state = to
 	index.put(x, e, score)
-	note(x, "worker", from, event, to, e.name, e.name, e.lease, nil, cause)
+	note(x, "worker", from, event, to, e.name, ".", e.lease, nil, cause)
 	return to
 end
 
@@ -78,7 +85,7 @@ local function end_lease(x, e, event, cause)
 		return nil
 	end
 	index.end_lease(x, e.actor, e.conversation)
-	note(x, "lease", "held", event, to, e.lease, e.name, e.lease, e.actor, cause)
+	note(x, "lease", "held", event, to, e.lease, e.name, ".", e.actor, cause)
 	queue.freed(x, e.actor, e.conversation)
 	return to
 end

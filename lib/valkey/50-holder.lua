@@ -25,14 +25,13 @@ local function pick(x)
 	return nil
 end
 
--- Bind a worker: from here on it is single-tenant [LEASE-7].  The lease's id names its
--- worker, so that nothing has to be looked up by it.
+-- Bind a worker: from here on it is single-tenant [LEASE-7].
 local function grant(x, e, ask)
 	e.active, e.busy = ask.active, ask.busy
 	x.is_open = true
 	local to = edge(x, lease_sm, "none", "grant", e)
 	local till = x.now + ask.ttl
-	e.lease = sub(e.name, 2, 21) .. sub(ask.id, 1, 12)
+	e.lease = lease_id(e.name, ask.id)
 	if not to or not move(x, e, "assign", till) then
 		e.lease = "-"
 		index.put(x, e, e.since)
@@ -43,7 +42,7 @@ local function grant(x, e, ask)
 	e.fence = next_fence(x)
 	save(x, e)
 	index.begin_lease(x, ask.actor, ask.conversation, e.lease)
-	note(x, "lease", "none", "grant", to, e.lease, e.name, e.lease, ask.actor)
+	note(x, "lease", "none", "grant", to, e.lease, e.name, ".", ask.actor)
 	return granted(e)
 end
 

@@ -12,8 +12,8 @@ struct word {
 	size_t size;
 };
 
-/* Cut the next word off s into w; "-" stands for nothing. */
-static bool next_word(const char **s, struct word w)
+/* Cut the next word off s into w; "-" stands for nothing, "." for the subject. */
+static bool next_word(const char **s, struct word w, const char *subject)
 {
 	size_t n = strcspn(*s, " ");
 
@@ -23,6 +23,8 @@ static bool next_word(const char **s, struct word w)
 	w.to[n] = 0;
 	if (kz_str_eq(w.to, "-"))
 		w.to[0] = 0;
+	if (kz_str_eq(w.to, ".") && kz_str_copy(w.to, w.size, subject, NULL))
+		return false;
 	*s += n;
 	if (**s == ' ')
 		(*s)++;
@@ -40,7 +42,7 @@ static bool parse(const char *s, struct kz_transition *t)
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!next_word(&s, words[i]))
+		if (!next_word(&s, words[i], t->subject))
 			return false;
 	return !*s && !kz_str_int(seq, 1, INT64_MAX, &t->seq, NULL) && !kz_str_int(at, 0, INT64_MAX, &t->at_ms, NULL);
 }
