@@ -143,6 +143,8 @@ local function enter(x, e, event, score, cause)
 	if not move(x, e, event, score, cause) then
 		return nil
 	end
+	-- The node's name may have been forgotten while it had nothing to its name.
+	call("HSETNX", x.d .. ":n", e.node, 1)
 	call("ZADD", x.d .. ":all:" .. e.node, 0, e.name)
 	save(x, e)
 	return e

@@ -84,6 +84,7 @@ local function unseen(keys, args)
 		return settle(x, { "ok", names[#names] })
 	end
 	call("DEL", key)
+	call("HSETNX", x.d .. ":n", node, 1)
 	if close_if_evicting(x) then
 		return settle(x, { "valkey_evicts" })
 	end

@@ -2,7 +2,7 @@
 #   sort -u -k1,1 -k2,2n OUTBOX... | awk -v ceiling=8 -v creates=3 -v member=2 -v queue=256 -v wait=30000 \
 #	-v edges=FILE -f judge.awk
 # edges holds "machine from event to" lines.  Prints each violation; ends 1 when there is one.
-function bad(what) { print "line " NR ": " what ": " $0; faults++ }
+function bad(what) { if (faults++ < 20) print "line " NR ": " what ": " $0 }
 function end_lease(id) { if (id in force) { active[force_actor[id]]--; delete holder[force[id]]; delete force[id] } }
 BEGIN {
 	while ((getline line < edges) > 0)
