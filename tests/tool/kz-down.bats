@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# Stopping, and what is left: a stack of its own in each test (DEP-1, INV-26, POOL-20, ADM-9).
+
+# shellcheck disable=SC2154 # stderr comes from run --separate-stderr
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup() {
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4
+}
+
+teardown() {
+	kz_stop
+}
+
+one_warm() {
+	[ "$(kz status -j 2>/dev/null | jq .workers.warm)" -ge 1 ]
+}
+
+has_lease() {
+	[ "$(kz status -j 2>/dev/null | jq .workers.leased)" -ge 1 ]
+}
+
+is_open() {
+	kz status >/dev/null 2>&1
+}
+
+is_down() {
+	local status=0
+	kz status >/dev/null 2>&1 || status=$?
+	[ "$status" -eq 69 ]
+}
+
+# Every process of the stack, its workers too, at once.
+kill_all() {
+	local p pids="" digest
+	for p in /proc/[0-9]*; do
+		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
+			pids+=" ${p#/proc/}"
+		fi
+	done
+	# shellcheck disable=SC2086 # a list of numbers
+	kill -9 $pids
+}
+
+@test "DEP-1: down leaves no process, mount, cgroup, worker or socket, and may be repeated" {
+	kz_wait 20 one_warm
+	run kz down
+	[ "$status" -eq 0 ]
+	kz_left
+	[ -z "$(ls -A "$KZ_STATE/run")" ]
+	run kz down
+	[ "$status" -eq 0 ]
+	run --separate-stderr kz status
+	[ "$status" -eq 69 ]
+}
+
+@test "DEP-1: up after down keeps identity, and the pool comes back" {
+	local before
+	before=$(sha256sum <"$KZ_STATE/keys/identity.key")
+	kz down
+	kz up
+	kz_wait 20 one_warm
+	[ "$(sha256sum <"$KZ_STATE/keys/identity.key")" = "$before" ]
+	kz_run -c 'print(6 * 7)'
+	[ "$status" -eq 0 ]
+	[ "$output" = 42 ]
+	run kz audit verify
+	[ "$status" -eq 0 ]
+}
+
+@test "DEP-1: down after everything was killed leaves nothing" {
+	kz_wait 20 one_warm
+	kill_all
+	kz_wait 5 is_down
+	run kz down
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kz_left
+}
+
+@test "FENCE-7: up after everything was killed ends what was left, and serves again" {
+	kz_wait 20 one_warm
+	kill_all
+	run kz up
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kz_wait 20 one_warm
+	kz_run -c 'print("again")'
+	[ "$output" = again ]
+	run kz audit verify
+	[ "$status" -eq 0 ]
+}
+
+@test "DEP-1: only the supervisors killed: their orphans are found and ended" {
+	local p
+	for p in /proc/[0-9]*; do
+		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID" &&
+			grep -qE '^s6-(svscan|supervis)' "$p/comm"; then
+			kill -9 "${p#/proc/}"
+		fi
+	done
+	run kz up
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kz_run -c 'print("again")'
+	[ "$output" = again ]
+}
+
+@test "ADM-9: down lets a running program end, and admits nobody meanwhile" {
+	kz_wait 20 one_warm
+	kz-run -A patient -c 'import time; time.sleep(4); print("done")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	local run=$! status=0
+	kz_wait 10 has_lease
+	kz down 2>"$BATS_TEST_TMPDIR/down" 3>&- &
+	local down=$!
+	sleep 1
+	kz_run -A late -c 'print(1)'
+	echo "late: $status $error"
+	[ "$status" -eq 125 ]
+	[[ "$error" == *deployment_closed* ]]
+	wait $run
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = done ]
+	wait $down
+	kz_left
+}
+
+@test "ADM-9: down -f ends a running program at once; its caller is told, and nothing is left" {
+	kz_wait 20 one_warm
+	kz-run -A hurried -c 'import time; time.sleep(25); print("done")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	local run=$! status=0 begin=$SECONDS
+	kz_wait 10 has_lease
+	run kz down -f
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ $((SECONDS - begin)) -lt 20 ]
+	status=0
+	wait $run || status=$?
+	[ "$status" -eq 125 ]
+	[ ! -s "$BATS_TEST_TMPDIR/out" ]
+	kz_left
+}
+
+@test "POOL-8: down works under a setting that makes no sense" {
+	kz_wait 20 one_warm
+	echo nonsense >"$KZ_STATE/env/KZ_RUN_PIDS"
+	run kz down
+	echo "$output"
+	[ "$status" -eq 0 ]
+	kz_left
+}
+
+@test "ADM-9: purge removes the state, and up makes another one with keys of its own" {
+	local before
+	before=$(cat "$KZ_STATE/keys/identity.key")
+	run kz down --purge --yes
+	[ "$status" -eq 0 ]
+	[ ! -e "$KZ_STATE" ]
+	kz up
+	KZ_STACK_ID=$(cat "$KZ_STATE/stack")
+	[ "$(cat "$KZ_STATE/keys/identity.key")" != "$before" ]
+}
+
+@test "DEP-1: up --foreground drains on TERM and ends with 0" {
+	kz down
+	kz up --foreground 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	local pid=$! status=0
+	kz_wait 30 is_open
+	kz_run -c 'print("in front")'
+	[ "$output" = "in front" ]
+	kill -TERM $pid
+	wait $pid || status=$?
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$status" -eq 0 ]
+	kz_left
+}
+
+@test "DEP-1: up --foreground ends when somebody else says down" {
+	kz down
+	kz up --foreground 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	local pid=$! status=0
+	kz_wait 30 is_open
+	kz down
+	wait $pid || status=$?
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$status" -eq 0 ]
+	kz_left
+}
