@@ -36,8 +36,8 @@ bool kz_cg_has(const char *list, const char *controller)
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller)
 {
 	for (size_t i = 0; i < cg->count; i++)
-		if (cg->is_v2 ? !cg->trees[i].controllers[0]
-			      : kz_cg_has(cg->trees[i].controllers, controller))
+		if (cg->is_v2 ? !cg->trees[i].controllers[0] :
+				kz_cg_has(cg->trees[i].controllers, controller))
 			return i;
 	return KZ_CG_NONE;
 }

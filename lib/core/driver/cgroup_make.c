@@ -148,8 +148,8 @@ static enum kz_rc place_v2(char *dir, size_t size, struct kz_err *err)
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 		*slash = '\0';
 		if (!has_file(parent, "cgroup.procs"))
-			return err ? err->rc
-				   : KZ_E_UNAVAILABLE; /* left the hierarchy: keep the error of its root */
+			return err ? err->rc :
+				     KZ_E_UNAVAILABLE; /* left the hierarchy: keep the error of its root */
 	}
 	char moved[400];
 

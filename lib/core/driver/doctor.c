@@ -78,9 +78,9 @@ static int try_userns(void)
 
 	if (child == 0)
 		_exit(unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-			      CLONE_NEWUTS | CLONE_NEWNS) == 0
-			      ? 0
-			      : errno);
+			      CLONE_NEWUTS | CLONE_NEWNS) == 0 ?
+			      0 :
+			      errno);
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;

@@ -251,10 +251,9 @@ static enum kz_rc conclude(struct kz_driver_job *j, struct kz_json **reply, enum
 	job_end(j);
 	*reply = NULL;
 	if (!j->is_answered)
-		*reply = no_reply(KZ_R_DRIVER_FAILED,
-				  kz_deadline_passed(j->until)
-					  ? "the driver did not answer in time"
-					  : "the driver ended without an answer");
+		*reply = no_reply(KZ_R_DRIVER_FAILED, kz_deadline_passed(j->until) ?
+							      "the driver did not answer in time" :
+							      "the driver ended without an answer");
 	else if (kz_json_parse(j->line.data, strcspn(j->line.data, "\n"), reply, &inner) ||
 		 !kz_json_is_object(*reply)) {
 		kz_json_free(*reply);

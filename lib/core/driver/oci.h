@@ -40,8 +40,9 @@ struct kz_oci_runtime {
 
 struct kz_oci {
 	struct kz_conf conf;
-	gid_t gid;        /* of KZ_GROUP, (gid_t)-1 when there is none */
-	struct kz_err bad_conf;     /* why the settings make no sense; then only list, get and delete work */
+	gid_t gid; /* of KZ_GROUP, (gid_t)-1 when there is none */
+	struct kz_err
+		bad_conf; /* why the settings make no sense; then only list, get and delete work */
 	char worker[256]; /* the kz-worker that becomes process 1 */
 	struct kz_oci_runtime rt;
 	char image[KZ_OCI_IMAGE];   /* identity of the image, "" until kz_oci_image */

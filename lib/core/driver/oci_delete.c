@@ -20,8 +20,8 @@ enum kz_rc kz_oci_undo(struct kz_oci *o, const struct kz_oci_record *r, struct k
 	return kz_oci_record_remove(o, r, err);
 }
 
-enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance,
-			 struct kz_err *err)
+static enum kz_rc delete_one(struct kz_oci *o, const char *worker, const char *instance,
+			     struct kz_err *err)
 {
 	struct kz_deadline until =
 		kz_deadline_in(KZ_SECONDS(o->conf.set.kz_delete_timeout_seconds));
@@ -43,6 +43,15 @@ enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *insta
 	if (instance[0] && !kz_str_eq(instance, r.instance))
 		return KZ_OK;
 	return kz_oci_undo(o, &r, until, err);
+}
+
+enum kz_rc kz_oci_delete(struct kz_oci *o, const char *worker, const char *instance,
+			 struct kz_err *err)
+{
+	enum kz_rc rc = delete_one(o, worker, instance, err);
+
+	kz_oci_drafts_remove(o);
+	return rc;
 }
 
 enum kz_rc kz_oci_get(struct kz_oci *o, const char *worker, struct kz_oci_record *r, bool *is_alive,

@@ -187,9 +187,9 @@ static enum kz_rc root_make(const struct kz_oci *o, int root, struct kz_err *err
 		return err ? err->rc : KZ_E_IO;
 	if (!kz_str_eq(o->conf.set.kz_image, "host"))
 		return KZ_OK;
-	return links_make(root, err) || kz_oci_etc_make(root, err)
-		       ? (err ? err->rc : KZ_E_CANTCREAT)
-		       : KZ_OK;
+	return links_make(root, err) || kz_oci_etc_make(root, err) ?
+		       (err ? err->rc : KZ_E_CANTCREAT) :
+		       KZ_OK;
 }
 
 static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct kz_err *err)

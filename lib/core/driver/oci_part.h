@@ -27,6 +27,8 @@ enum kz_rc kz_oci_record_read(const struct kz_oci *o, const char *worker, struct
 /* Lock the directory of a worker. err: KZ_E_NOINPUT when it is gone, KZ_E_TEMPFAIL */
 enum kz_rc kz_oci_record_lock(const struct kz_oci *o, const char *worker, struct kz_deadline until,
 			      int *lock, struct kz_err *err);
+/* Remove what killed drivers left of directories that were not workers yet, or no longer. */
+void kz_oci_drafts_remove(const struct kz_oci *o);
 /* Free the uid range and remove the directory. */
 enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const struct kz_oci_record *r,
 				struct kz_err *err);

@@ -106,8 +106,8 @@ static struct kz_json *finding(const struct kz_oci *o, const char *name, enum kz
 	kz_json_set_bool(f, "single_use", o->rt.single_use);
 	if (rc) {
 		kz_json_set_str(f, "reason",
-				err->reason[0] ? err->reason
-					       : kz_reason_code(KZ_R_RUNTIME_UNAVAILABLE));
+				err->reason[0] ? err->reason :
+						 kz_reason_code(KZ_R_RUNTIME_UNAVAILABLE));
 		kz_json_set_str(f, "text", err->text);
 	}
 	kz_json_set(f, "posture", posture ? posture : kz_json_null());

@@ -213,6 +213,24 @@ static void drafts_sweep(const char *workers)
 	}
 }
 
+void kz_oci_drafts_remove(const struct kz_oci *o)
+{
+	kz_auto_close int uids = -1;
+	kz_auto_closedir DIR *d = NULL;
+	char workers[KZ_OCI_PATH];
+	struct dirent *e;
+	bool has_any = false;
+
+	if (kz_oci_path(o, workers, NULL, "workers"))
+		return;
+	d = opendir(workers);
+	while (d && !has_any && (e = readdir(d)) != NULL)
+		has_any = kz_str_has_prefix(e->d_name, ".new-");
+	/* The lock of those who make drafts: one that is not locked yet must not be taken for left. */
+	if (has_any && !kz_uid_lock(kz_deadline_in(KZ_SECONDS(1)), &uids, NULL))
+		drafts_sweep(workers);
+}
+
 enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lock,
 			      struct kz_err *err)
 {

@@ -181,8 +181,8 @@ static struct kz_json *verb_delete(struct kz_oci *o, const char *worker, const c
 	if (!rc)
 		j = reply("absent", NULL);
 	else
-		j = reply(!kz_oci_get(o, worker, &r, &is_alive, NULL) && is_alive ? "present"
-										  : "unknown",
+		j = reply(!kz_oci_get(o, worker, &r, &is_alive, NULL) && is_alive ? "present" :
+										    "unknown",
 			  &err);
 	kz_json_set_str(j, "worker", worker);
 	kz_json_set_str(j, "instance", instance);
@@ -284,7 +284,8 @@ struct kz_json *kz_oci_answer(struct kz_oci *o, const char *line, size_t n)
 	if (!is_verb)
 		return refused(KZ_R_MALFORMED_INPUT,
 			       "verb must be one of probe image create delete get list");
-	if (o->bad_conf.rc && (kz_str_eq(verb, "probe") || kz_str_eq(verb, "image") || kz_str_eq(verb, "create")))
+	if (o->bad_conf.rc &&
+	    (kz_str_eq(verb, "probe") || kz_str_eq(verb, "image") || kz_str_eq(verb, "create")))
 		return refused(KZ_R_SETTING_INVALID, o->bad_conf.text);
 	if (kz_sys_before(KZ_SYS_DRV_CALL))
 		return refused(KZ_R_DRIVER_FAILED, "the verb cannot be carried out");
