@@ -257,10 +257,10 @@ local function not_created(keys, args)
 	return settle(x, { done and "ok" or "token_superseded" })
 end
 
--- creates_over NODE: the controller that asked for these creates is dead and its drivers
+-- predecessor_over NODE: the controller that asked for these creates is dead and its drivers
 -- died with it; a successor says so before it asks for any.  Nobody finishes them: they are
 -- deleted like the rest, and the driver's absent is then a proof [FENCE-4, FENCE-14].
-local function creates_over(keys, args)
+local function predecessor_over(keys, args)
 	local x = begin(keys)
 	local names = call("ZRANGE", x.d .. ":creating:" .. args[1], 0, ITEMS - 1)
 	for i = 1, #names do
@@ -268,6 +268,14 @@ local function creates_over(keys, args)
 		if e then
 			e.settle, e.given = x.now, e.token
 			retire(x, e, "create_unknown")
+		end
+	end
+	-- Its deletes are over as well: whoever comes next need not wait for their time.
+	names = call("ZRANGEBYSCORE", x.d .. ":retiring:" .. args[1], "(" .. format("%.0f", x.now), "+inf", "LIMIT", 0, ITEMS)
+	for i = 1, #names do
+		local e = load(x, names[i])
+		if e and e.settle <= x.now then
+			call("ZADD", x.d .. ":retiring:" .. args[1], x.now, e.name)
 		end
 	end
 	return settle(x, { "ok" })

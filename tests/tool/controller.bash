@@ -9,8 +9,8 @@
 # c_wait SECONDS COMMAND...      until it succeeds
 # c_end                          for teardown: everything that was started ends, by its number
 
-BIN=${KZ_BIN:-$BATS_TEST_DIRNAME/../../build/bin}
-HERE=$BATS_TEST_DIRNAME
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BIN=${KZ_BIN:-$HERE/../../build/bin}
 
 c_new() {
 	local dir=$BATS_TEST_TMPDIR/$1 set key
@@ -62,6 +62,8 @@ c_stop() {
 }
 
 c_status() { jq -r ".$2" "$1/run/controller.json" 2>/dev/null; }
+# Is what is told told by the controller that was started last?
+c_speaks() { [ "$(c_status "$1" pid)" = "$(cat "$1/controller.pid")" ]; }
 c_is_open() { [ "$(c_status "$1" admission.open)" = true ]; }
 c_is_closed() { [ "$(c_status "$1" admission.open)" = false ] && [ "$(c_status "$1" admission.reason)" = "$2" ]; }
 
@@ -102,15 +104,23 @@ c_wait() {
 }
 
 c_end() {
-	local f pid image
+	local f pid
 	for f in "$BATS_TEST_TMPDIR"/*/controller.pid "$BATS_TEST_TMPDIR"/*/valkey.pid; do
-		[ -f "$f" ] && kill -CONT "$(cat "$f")" 2>/dev/null && kill -9 "$(cat "$f")" 2>/dev/null
+		[ -f "$f" ] || continue
+		kill -CONT "$(cat "$f")" 2>/dev/null
+		kill -9 "$(cat "$f")" 2>/dev/null
 	done
 	for f in "$BATS_TEST_TMPDIR"/*/driver.workers/*; do
-		[ -f "$f" ] && read -r _ image pid <"$f" && kill -9 "$pid" 2>/dev/null
+		[ -f "$f" ] || continue
+		read -r _ _ pid <"$f"
+		kill -9 "$pid" 2>/dev/null
 	done
 	for f in "$BATS_TEST_TMPDIR"/*/err; do
-		[ -f "$f" ] && { echo "--- $f"; tail -n 30 "$f"; }
+		[ -f "$f" ] || continue
+		echo "--- $f"
+		tail -n 30 "$f"
+		c_states "${f%/err}" | sort | uniq -c
+		ls "${f%/err}/driver.workers"
 	done
 	return 0
 }

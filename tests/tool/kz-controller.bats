@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # kz-controller with a driver of sleeping processes: what it keeps, what it recovers from, when it closes.
 
+# shellcheck disable=SC2030,SC2031 # each test has a dir of its own
+
 load controller
 
 teardown() { c_end; }
@@ -138,7 +140,7 @@ begin() {
 	valkey-cli -s "$dir/run/valkey.sock" flushall
 	# shellcheck disable=SC2086
 	c_wait 15 c_gone "$dir" $before
-	c_wait 15 eval '[ "$(c_real "$dir")" -eq 3 ] && c_is_open "$dir"'
+	c_wait 15 c_settled "$dir" 3
 	for w in $before; do
 		KZ_STATE=$dir "$BIN/kz-audit" list -j -w "$w" | jq -es 'map(.event) | index("orphan_found")'
 	done
@@ -172,7 +174,8 @@ begin() {
 	c_wait 10 c_is_closed "$dir" setting_invalid
 	[[ "$(c_status "$dir" admission.text)" == *SANDBOX_WARM_POOL_MIN* ]]
 	c_set "$dir" SANDBOX_WARM_POOL_MIN many
-	c_wait 10 eval '[[ "$(c_status "$dir" admission.text)" == *SANDBOX_WARM_POOL_MIN* ]]'
+	c_wait 10 c_is_closed "$dir" setting_invalid
+	c_wait 10 grep -q many "$dir/err"
 	c_set "$dir" SANDBOX_WARM_POOL_MIN 4
 	c_wait 10 c_settled "$dir" 4
 }
@@ -211,7 +214,8 @@ begin() {
 	before=$(ls "$dir/driver.workers")
 	c_stop "$dir" KILL || true
 	c_start "$dir"
-	c_wait 10 eval '[ "$(c_status "$dir" pid)" = "$(cat "$dir/controller.pid")" ] && c_settled "$dir" 3'
+	c_wait 10 c_speaks "$dir"
+	c_wait 10 c_settled "$dir" 3
 	[ "$(ls "$dir/driver.workers")" = "$before" ]
 	c_verifies "$dir"
 }
@@ -244,13 +248,14 @@ begin() {
 	two=$(c_new two KZ_NODE=n2 "KZ_VALKEY_URL=unix:$BATS_TEST_TMPDIR/one/run/valkey.sock")
 	c_valkey "$one"
 	c_start "$one"
-	c_wait 10 eval 'c_is_open "$one" && [ "$(c_real "$one")" -eq 3 ]'
+	c_wait 10 c_settled "$one" 3
 	before=$(ls "$one/driver.workers")
 	c_start "$two"
 	c_wait 10 c_is_open "$two"
 	c_set "$one" SANDBOX_WARM_POOL_MIN 6
 	c_set "$two" SANDBOX_WARM_POOL_MIN 6
-	c_wait 15 eval '[ $(($(c_real "$one") + $(c_real "$two"))) -eq 6 ] && [ "$(c_real "$two")" -eq 3 ]'
+	c_wait 15 c_has_real "$two" 3
+	c_has_real "$one" 3
 	for w in $before; do [ -e "$one/driver.workers/$w" ]; done
 	c_stop "$two" TERM
 	for w in $before; do [ -e "$one/driver.workers/$w" ]; done

@@ -68,11 +68,11 @@ enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const c
 	return kz_auth_call_text(a, "not_created", args, NULL, err);
 }
 
-enum kz_rc kz_auth_creates_over(struct kz_auth *a, const char *node, struct kz_err *err)
+enum kz_rc kz_auth_predecessor_over(struct kz_auth *a, const char *node, struct kz_err *err)
 {
 	const char *const args[] = { node, NULL };
 
-	return kz_auth_call_text(a, "creates_over", args, NULL, err);
+	return kz_auth_call_text(a, "predecessor_over", args, NULL, err);
 }
 
 enum kz_rc kz_auth_absent(struct kz_auth *a, const char *worker, const char *instance, struct kz_err *err)

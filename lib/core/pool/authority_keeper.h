@@ -67,11 +67,11 @@ enum kz_rc kz_auth_ready(struct kz_auth *a, const char *worker, const char *toke
 enum kz_rc kz_auth_create_failed(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err);
 enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err);
 /*
- * Creates of this node that an earlier controller asked for are over: it is dead, and
- * so are its drivers.  Their entries are deleted as any other, without waiting for
- * their deadline.  To be called before the first kz_auth_step of a process [FENCE-14].
+ * Creates and deletes of this node that an earlier controller asked for are over: it
+ * is dead, and so are its drivers.  What it was creating is deleted as any other, and
+ * deletes are handed out anew, without waiting for their deadline.  To be called before the first kz_auth_step of a process [FENCE-14].
  */
-enum kz_rc kz_auth_creates_over(struct kz_auth *a, const char *node, struct kz_err *err);
+enum kz_rc kz_auth_predecessor_over(struct kz_auth *a, const char *node, struct kz_err *err);
 /*
  * The driver confirmed that this worker is absent: capacity is free [POOL-20].
  * err: create_unsettled (75) while a create of it could still take effect [FENCE-6];

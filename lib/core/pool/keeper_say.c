@@ -149,7 +149,8 @@ void kz_keeper_say(struct kz_keeper *k)
 		kz_log(KZ_LOG_WARNING, "admission closed", "reason", k->why.reason, "text",
 		       k->why.text, NULL);
 	k->said = k->why;
-	k->has_said = k->is_logged = true;
-	if (write_report(k, &err) != KZ_OK)
+	k->is_logged = true;
+	k->has_said = write_report(k, &err) == KZ_OK;
+	if (!k->has_said) /* tried again with the next turn */
 		kz_log(KZ_LOG_WARNING, "cannot write run/controller.json", "text", err.text, NULL);
 }

@@ -118,7 +118,7 @@ static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)
 		return rc;
 	k->is_configured = true;
 	if (!k->has_begun)
-		rc = kz_auth_creates_over(k->auth, k->conf.set.kz_node, err);
+		rc = kz_auth_predecessor_over(k->auth, k->conf.set.kz_node, err);
 	if (rc != KZ_OK)
 		return rc;
 	k->has_begun = true;
