@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""What a whole stack costs, as ratios measured side by side on the stack that KZ_STATE names (see scripts/bench).
+
+usage: stack.py [ROUNDS [WARM]]
+
+Prints JSON lines {"v":1,"type":"bench","row":...}:
+  run.over_bare      p50 of kz-run of an empty Python program, until it has exited, minus p50 of python3 running it (ms)
+  run.over_bwrap     p50 of kz-run / p50 of bwrap --unshare-all python3, same program
+  reset.over_create  p50 of release until published / p50 of create until ready, by Valkey's clock, from the audit store;
+                     each tenant leaves 1,000 files, and 20 processes that are still there when it ends
+  burst.wait         100 runs at once: p99 of waiting / (mean run time / pool size)
+  memory.controller  resident memory of kz-controller (MiB)
+  memory.worker      memory of an idle warm worker's cgroup (MiB)
+  memory.host        memory of the machine per worker with WARM warm ones (MiB)
+Nothing is asserted, except that what was to be measured happened: every run succeeds.
+"""
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+WARM = int(sys.argv[2]) if len(sys.argv) > 2 else 30
+STATE = os.environ["KZ_STATE"]
+DEVNULL = subprocess.DEVNULL
+
+
+def say(row, **fields):
+    print(json.dumps({"v": 1, "type": "bench", "row": row, **fields}), flush=True)
+
+
+def timed(argv):
+    begin = time.perf_counter()
+    done = subprocess.run(argv, stdin=DEVNULL, stdout=DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        sys.exit(f"stack.py: {' '.join(argv)} ended with {done.returncode}: {done.stderr.decode()[-300:]}")
+    return (time.perf_counter() - begin) * 1000
+
+
+def status():
+    out = subprocess.run(["kz", "status", "-j"], stdout=subprocess.PIPE, stderr=DEVNULL)
+    return json.loads(out.stdout)
+
+
+def wait_for(what, seconds=90):
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            sys.exit("stack.py: the pool does not settle: " + json.dumps(status()))
+        time.sleep(0.1)
+
+
+def warm(n):
+    return lambda: status()["workers"]["warm"] >= n and status()["workers"]["creating"] == 0
+
+
+def configure(**settings):
+    subprocess.run(["kz", "config", "set"] + [f"{k}={v}" for k, v in settings.items()], check=True, stderr=DEVNULL)
+
+
+def bench_run(program):
+    # one of each in turn, so that the machine's mood hits all alike
+    bare, wrapped, leased = [], [], []
+    root = ["bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64",
+            "/lib64", "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+            "--ro-bind", program, "/program.py"]
+    for _ in range(ROUNDS + 3):
+        bare.append(timed(["/usr/bin/python3", program]))
+        wrapped.append(timed(root + ["/usr/bin/python3", "/program.py"]))
+        leased.append(timed(["kz-run", program]))
+    b, w, k = (statistics.median(x[3:]) for x in (bare, wrapped, leased))
+    say("run.over_bare", bare_ms=round(b, 2), kz_ms=round(k, 2), value=round(k - b, 2), unit="ms", goal=10)
+    say("run.over_bwrap", bwrap_ms=round(w, 2), ratio=round(k / w, 2), goal=1.3)
+
+
+LITTER = r"""
+import os, time
+for i in range(1000):
+    open(f"f{i}", "w").write("x")
+for i in range(20):
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(60)
+        os._exit(0)
+"""
+
+
+def spans(begin, end):
+    """Durations between two events of one worker, by Valkey's clock."""
+    out = subprocess.run(["kz-audit", "list", "-j", "-k", "transition"], stdout=subprocess.PIPE, check=True)
+    open_at, found = {}, []
+    for line in out.stdout.splitlines():
+        t = json.loads(line)
+        if t.get("machine") != "worker":
+            continue
+        if t["event"] == begin:
+            open_at[t["subject"]] = t["valkey_ms"]
+        elif t["event"] == end and t["subject"] in open_at:
+            found.append(t["valkey_ms"] - open_at.pop(t["subject"]))
+    return found
+
+
+def bench_reset():
+    before = len(spans("release", "publish"))
+    for _ in range(max(ROUNDS // 2, 10)):
+        timed(["kz-run", "-c", LITTER])
+        wait_for(warm(1))
+    wait_for(lambda: status()["outbox"] == 0)
+    resets, creates = spans("release", "publish")[before:], spans("create", "ready")
+    if not resets or not creates:
+        sys.exit("stack.py: no reset was published")
+    r, c = statistics.median(resets), statistics.median(creates)
+    say("reset.over_create", reset_ms=r, create_ms=c, resets=len(resets), creates=len(creates), ratio=round(r / c, 3), goal=0.2)
+
+
+def bench_burst():
+    size = 4
+    configure(SANDBOX_POOL_MAX_ALLOCATED=size, SANDBOX_WARM_POOL_MIN=size, SANDBOX_ACQUIRE_WAIT_SECONDS=120)
+    wait_for(warm(size))
+    code = "import time; time.sleep(0.2)"
+    alone = statistics.median(timed(["kz-run", "-c", code]) for _ in range(5))
+    begin = time.perf_counter()
+    jobs = [subprocess.Popen(["kz-run", "-A", f"actor-{i % 50}", "-c", code], stdin=DEVNULL, stdout=DEVNULL,
+                             stderr=subprocess.PIPE) for i in range(100)]
+    ends, failed = {}, 0
+    while len(ends) < len(jobs):
+        for i, j in enumerate(jobs):
+            if i not in ends and j.poll() is not None:
+                ends[i] = (time.perf_counter() - begin) * 1000
+                failed += j.returncode != 0
+        time.sleep(0.005)
+    if failed:
+        sys.exit(f"stack.py: {failed} of 100 runs failed: {[j.stderr.read().decode()[-200:] for j in jobs if j.returncode][:2]}")
+    waits = sorted(max(e - alone, 0) for e in ends.values())
+    p99 = waits[98]
+    say("burst.wait", runs=100, failed=0, pool=size, mean_run_ms=round(alone, 1), p99_wait_ms=round(p99, 1),
+        ratio=round(p99 / alone * size, 1), goal=None)
+
+
+def meminfo():
+    with open("/proc/meminfo") as f:
+        return next(int(x.split()[1]) for x in f if x.startswith("MemAvailable")) / 1024
+
+
+def bench_memory():
+    configure(SANDBOX_WARM_POOL_MIN=1, SANDBOX_POOL_TARGET_IDLE=0, SANDBOX_BURST_IDLE_TTL_SECONDS=1,
+              SANDBOX_POOL_MAX_ALLOCATED=WARM + 1)
+    wait_for(lambda: status()["workers"] == {"creating": 0, "warm": 1, "leased": 0, "resetting": 0, "retiring": 0})
+    pid = [s["pid"] for s in status()["services"] if s["service"] == "kz-controller"][0]
+    # the lock's keeper and the service are one process: s6-setlock becomes it
+    with open(f"/proc/{pid}/status") as f:
+        rss = next(int(x.split()[1]) for x in f if x.startswith("VmRSS")) / 1024
+    say("memory.controller", value=round(rss, 1), unit="MiB", goal=30)
+    before = meminfo()
+    configure(SANDBOX_WARM_POOL_MIN=WARM, SANDBOX_BURST_IDLE_TTL_SECONDS=300)
+    wait_for(warm(WARM), 300)
+    after = meminfo()
+    digest = subprocess.run(["sha256sum"], input=STATE.encode(), stdout=subprocess.PIPE, check=True).stdout.decode()[:8]
+    used = {}
+    for path in glob.glob("/sys/fs/cgroup/**/memory.usage_in_bytes", recursive=True) + \
+            glob.glob("/sys/fs/cgroup/**/memory.current", recursive=True):
+        unit = next((p for p in path.split("/") if p.startswith(f"kz-{digest}.")), None)
+        if unit and path.split("/")[-2] == unit:
+            with open(path) as f:
+                used[unit] = int(f.read()) / 2**20
+    if not used:
+        sys.exit("stack.py: no worker's cgroup was found")
+    say("memory.worker", workers=len(used), value=round(statistics.median(used.values()), 2), unit="MiB", goal=4)
+    say("memory.host", workers=WARM, value=round((before - after) / (WARM - 1), 2), unit="MiB", goal=8)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as d:
+        program = os.path.join(d, "empty.py")
+        open(program, "w").close()
+        os.chmod(d, 0o755)
+        wait_for(warm(2))
+        bench_run(program)
+        bench_reset()
+        bench_burst()
+        bench_memory()
+
+
+main()
