@@ -28,24 +28,19 @@ static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
 	if (nr < 0)
 		return 0;
 	switch (r->test) {
-	case KZ_FILTER_ALWAYS:
-		return seccomp_rule_add_exact_array(ctx, act, nr, 0, NULL);
+	case KZ_FILTER_ALWAYS: return seccomp_rule_add_exact_array(ctx, act, nr, 0, NULL);
 	case KZ_FILTER_MASK:
 		cmp.op = SCMP_CMP_MASKED_EQ;
 		cmp.datum_b = r->value;
 		break;
-	case KZ_FILTER_EQ:
-		cmp.op = SCMP_CMP_EQ;
-		break;
-	case KZ_FILTER_OVER:
-		cmp.op = SCMP_CMP_GT;
-		break;
+	case KZ_FILTER_EQ: cmp.op = SCMP_CMP_EQ; break;
+	case KZ_FILTER_OVER: cmp.op = SCMP_CMP_GT; break;
 	}
 	return seccomp_rule_add_exact_array(ctx, act, nr, 1, &cmp);
 }
 
-enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program, size_t *count,
-			   struct kz_err *err)
+enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,
+			   size_t *count, struct kz_err *err)
 {
 	kz_auto(ctx_release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 	kz_auto_close int fd = memfd_create("filter", MFD_CLOEXEC);

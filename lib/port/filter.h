@@ -24,7 +24,7 @@ struct kz_filter_rule {
 	int number;
 	int deny_errno;
 	enum kz_filter_test test;
-	unsigned arg;   /* 0..5 */
+	unsigned arg; /* 0..5 */
 	uint64_t value;
 };
 
@@ -34,7 +34,8 @@ struct kz_filter_rule {
  * out: program[0..*count) in BPF instructions of 8 bytes, new (free).
  * err: KZ_E_SOFTWARE for a rule that cannot be made
  */
-enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program, size_t *count, struct kz_err *err);
+enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,
+			   size_t *count, struct kz_err *err);
 /* Install it for this thread and its children; no_new_privs must be set. safe: async-signal-safe. out: 0, or -1 and errno */
 int kz_filter_install(const void *program, size_t count);
 

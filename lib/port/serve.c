@@ -260,8 +260,8 @@ static void conn_event(struct bufferevent *bev, short what, void *arg)
 		c->calls.on_closed(c->arg);
 }
 
-struct kz_conn *kz_conn_new(struct kz_serve *s, int fd, size_t max, const struct kz_conn_calls *calls,
-			    void *arg)
+struct kz_conn *kz_conn_new(struct kz_serve *s, int fd, size_t max,
+			    const struct kz_conn_calls *calls, void *arg)
 {
 	struct kz_conn *c = calloc(1, sizeof *c);
 

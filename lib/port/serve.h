@@ -28,7 +28,8 @@ enum kz_rc kz_serve_run(struct kz_serve *s, struct kz_err *err);
 void kz_serve_stop(struct kz_serve *s);
 
 /* Watch fd (borrowed, non-blocking) level-triggered; fn is called each time it is ready. out: NULL when memory is out */
-struct kz_watch *kz_watch_new(struct kz_serve *s, int fd, enum kz_serve_what what, kz_serve_fn fn, void *arg);
+struct kz_watch *kz_watch_new(struct kz_serve *s, int fd, enum kz_serve_what what, kz_serve_fn fn,
+			      void *arg);
 /* Stop or go on calling fn. */
 void kz_watch_enable(struct kz_watch *w, bool on);
 /* Forget it; NULL is fine; the descriptor stays open. */
@@ -55,7 +56,8 @@ struct kz_conn_calls {
  * Take a connected stream. in: fd is taken, also on failure; input beyond max bytes
  * is left in the socket until some was dropped.  out: NULL when memory is out
  */
-struct kz_conn *kz_conn_new(struct kz_serve *s, int fd, size_t max, const struct kz_conn_calls *calls, void *arg);
+struct kz_conn *kz_conn_new(struct kz_serve *s, int fd, size_t max,
+			    const struct kz_conn_calls *calls, void *arg);
 /* Close and free; unsent output is lost. NULL is fine; safe inside its own callbacks. */
 void kz_conn_free(struct kz_conn *c);
 /* Bytes of input there are; and the first n of them in one piece, borrowed until the next call (NULL when fewer). */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KZ_HEAD_MAX 16384   /* bytes of a head, its empty line included */
+#define KZ_HEAD_MAX 16384 /* bytes of a head, its empty line included */
 #define KZ_HEAD_FIELDS 64
 
 struct kz_slice {
@@ -29,15 +29,15 @@ enum kz_head_rc {
 
 struct kz_httphead {
 	struct kz_slice method, target;
-	int minor;              /* of HTTP/1.x: 0 or 1 */
-	size_t bytes;           /* of the head: the body starts here */
+	int minor;    /* of HTTP/1.x: 0 or 1 */
+	size_t bytes; /* of the head: the body starts here */
 	size_t count;
 	struct {
 		struct kz_slice name, value; /* value without blanks around it */
 	} fields[KZ_HEAD_FIELDS];
 	int64_t content_length; /* -1: none given */
 	bool has_transfer_encoding;
-	bool is_close;          /* the connection ends after this request */
+	bool is_close; /* the connection ends after this request */
 };
 
 /* Parse the head at the start of p[0..n). out: h is whole only with KZ_HEAD_OK. wait: never */

@@ -114,9 +114,12 @@ static enum kz_rc read_limits(const struct kz_json *o, struct kz_boot *b, struct
 	const struct {
 		const char *key;
 		int64_t *to;
-	} all[] = { { "disk_bytes", &b->disk_bytes },     { "inodes", &b->inodes },
-		    { "pids", &b->pids },                 { "memory_bytes", &b->memory_bytes },
-		    { "open_files", &b->open_files },     { "output_bytes", &b->output_bytes } };
+	} all[] = { { "disk_bytes", &b->disk_bytes },
+		    { "inodes", &b->inodes },
+		    { "pids", &b->pids },
+		    { "memory_bytes", &b->memory_bytes },
+		    { "open_files", &b->open_files },
+		    { "output_bytes", &b->output_bytes } };
 	enum kz_rc rc = KZ_OK;
 
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == KZ_OK; i++)
@@ -185,9 +188,9 @@ void kz_boot_forget(struct kz_boot *b)
 bool kz_boot_owns_fd(const struct kz_boot *b, int fd)
 {
 	const struct kz_boot_fds *f = &b->fds;
-	const int all[] = { f->control,	      f->ready,		 f->procs_read,
-			    f->pids_current,  f->pids_events,	 f->memory_events,
-			    f->memory_current, f->memory_peak,	 f->cpu_usage };
+	const int all[] = { f->control,        f->ready,       f->procs_read,
+			    f->pids_current,   f->pids_events, f->memory_events,
+			    f->memory_current, f->memory_peak, f->cpu_usage };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i] == fd)

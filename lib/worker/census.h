@@ -31,7 +31,9 @@ void kz_census_empty(struct kz_census *c, const struct kz_boot *b);
  * in: clients: control connections that are open now
  * err: KZ_E_* when the tenant's side did not answer; its surfaces stay unread
  */
-enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const struct kz_space *s, struct kz_wall *w, int clients, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const struct kz_space *s,
+			  struct kz_wall *w, int clients, struct kz_deadline until,
+			  struct kz_err *err);
 /* Was every surface read? out: the first that was not, when false */
 bool kz_census_whole(const struct kz_census *c, int *missing);
 

@@ -38,22 +38,14 @@ void kz_client_frame(struct kz_client *c, enum kz_frame type, const void *p, siz
 static const char *phrase(int status)
 {
 	switch (status) {
-	case 200:
-		return "OK";
-	case 400:
-		return "Bad Request";
-	case 401:
-		return "Unauthorized";
-	case 404:
-		return "Not Found";
-	case 409:
-		return "Conflict";
-	case 413:
-		return "Content Too Large";
-	case 431:
-		return "Request Header Fields Too Large";
-	default:
-		return "Internal Server Error";
+	case 200: return "OK";
+	case 400: return "Bad Request";
+	case 401: return "Unauthorized";
+	case 404: return "Not Found";
+	case 409: return "Conflict";
+	case 413: return "Content Too Large";
+	case 431: return "Request Header Fields Too Large";
+	default: return "Internal Server Error";
 	}
 }
 
@@ -63,10 +55,11 @@ void kz_client_answer(struct kz_client *c, int status, struct kz_json *o)
 	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(ANSWER_MAX), head = KZ_BUF_INIT(1024);
 
 	if (kz_json_write(own, &body, NULL) != KZ_OK ||
-	    kz_buf_printf(&head, NULL,
-			  "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n%s\r\n",
-			  status, phrase(status), body.len,
-			  c->is_close ? "Connection: close\r\n" : "") != KZ_OK) {
+	    kz_buf_printf(
+		    &head, NULL,
+		    "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n%s\r\n",
+		    status, phrase(status), body.len,
+		    c->is_close ? "Connection: close\r\n" : "") != KZ_OK) {
 		out_of_memory(c);
 		return;
 	}
@@ -98,7 +91,8 @@ void kz_client_refuse(struct kz_client *c, const struct kz_err *err)
 		status = 400;
 	else if (is_known && kz_reason_is_refusal(r))
 		status = 409;
-	answer_error(c, status, is_known ? err->reason : kz_reason_code(KZ_R_WORKER_FAULT), err->text);
+	answer_error(c, status, is_known ? err->reason : kz_reason_code(KZ_R_WORKER_FAULT),
+		     err->text);
 }
 
 /* A request that cannot be told from the next one: answer and close. */
@@ -131,16 +125,14 @@ static bool take_head(struct kz_client *c)
 	if (!p)
 		return false;
 	switch (kz_httphead_parse(p, n, &h)) {
-	case KZ_HEAD_MORE:
-		return false;
+	case KZ_HEAD_MORE: return false;
 	case KZ_HEAD_LARGE:
 		reject(c, 431, KZ_R_MALFORMED_INPUT, "the head is too large");
 		return false;
 	case KZ_HEAD_BAD:
 		reject(c, 400, KZ_R_MALFORMED_INPUT, "the head is malformed");
 		return false;
-	case KZ_HEAD_OK:
-		break;
+	case KZ_HEAD_OK: break;
 	}
 	c->is_close = h.is_close;
 	if (!is_authorized(c, &h)) {
@@ -154,7 +146,8 @@ static bool take_head(struct kz_client *c)
 	}
 	c->body_left = h.content_length < 0 ? 0 : h.content_length;
 	if (h.has_transfer_encoding || (!c->route->is_stream && c->body_left > KZ_BODY_MAX)) {
-		reject(c, 413, KZ_R_MALFORMED_INPUT, "the body is too large or of no stated length");
+		reject(c, 413, KZ_R_MALFORMED_INPUT,
+		       "the body is too large or of no stated length");
 		return false;
 	}
 	kz_conn_drop(c->conn, h.bytes);
@@ -210,23 +203,13 @@ static void on_data(void *arg)
 
 	while (more && kz_conn_ready(c->conn) + (c->state == KZ_CLIENT_BODY) > 0) {
 		switch (c->state) {
-		case KZ_CLIENT_HEAD:
-			more = take_head(c);
-			break;
-		case KZ_CLIENT_BODY:
-			more = take_body(c);
-			break;
-		case KZ_CLIENT_PUT:
-			more = kz_client_put(c);
-			break;
-		case KZ_CLIENT_FRAMES:
-			more = kz_client_frames(c);
-			break;
+		case KZ_CLIENT_HEAD: more = take_head(c); break;
+		case KZ_CLIENT_BODY: more = take_body(c); break;
+		case KZ_CLIENT_PUT: more = kz_client_put(c); break;
+		case KZ_CLIENT_FRAMES: more = kz_client_frames(c); break;
 		case KZ_CLIENT_GET:
 		case KZ_CLIENT_WAITING:
-		case KZ_CLIENT_CLOSING:
-			more = false;
-			break;
+		case KZ_CLIENT_CLOSING: more = false; break;
 		}
 	}
 }

@@ -9,18 +9,18 @@
 #include "rule/httphead.h"
 #include "worker/worker.h"
 
-#define KZ_BODY_MAX (5 << 20)  /* of a JSON body: vectors are up to 4 MiB */
+#define KZ_BODY_MAX (5 << 20) /* of a JSON body: vectors are up to 4 MiB */
 #define KZ_PUT_HEAD_MAX 8192
 
 enum kz_frame { /* docs/worker-boot.md */
-	KZ_FRAME_OUT = 1,
-	KZ_FRAME_ERR = 2,
-	KZ_FRAME_RECORD = 3,
-	KZ_FRAME_WINDOW = 4,
-	KZ_FRAME_IN = 16,
-	KZ_FRAME_IN_END = 17,
-	KZ_FRAME_KILL = 18,
-	KZ_FRAME_DONE = 19,
+		KZ_FRAME_OUT = 1,
+		KZ_FRAME_ERR = 2,
+		KZ_FRAME_RECORD = 3,
+		KZ_FRAME_WINDOW = 4,
+		KZ_FRAME_IN = 16,
+		KZ_FRAME_IN_END = 17,
+		KZ_FRAME_KILL = 18,
+		KZ_FRAME_DONE = 19,
 };
 
 #define KZ_FRAME_HEAD 5
@@ -28,9 +28,9 @@ enum kz_frame { /* docs/worker-boot.md */
 
 enum kz_client_state {
 	KZ_CLIENT_HEAD,
-	KZ_CLIENT_BODY,    /* a JSON body is awaited */
-	KZ_CLIENT_PUT,     /* a file streams in */
-	KZ_CLIENT_GET,     /* a file streams out */
+	KZ_CLIENT_BODY, /* a JSON body is awaited */
+	KZ_CLIENT_PUT,  /* a file streams in */
+	KZ_CLIENT_GET,  /* a file streams out */
 	KZ_CLIENT_FRAMES,
 	KZ_CLIENT_WAITING, /* for the end of a reset */
 	KZ_CLIENT_CLOSING,
@@ -52,7 +52,7 @@ struct kz_client {
 	enum kz_client_state state;
 	const struct kz_route *route;
 	int64_t body_left;
-	bool is_close;     /* the head asked for it */
+	bool is_close; /* the head asked for it */
 	bool record_sent;
 	int file;          /* of put and get; -1 none */
 	int64_t file_left; /* bytes of the file still to come or go */

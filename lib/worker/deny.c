@@ -48,10 +48,10 @@ static size_t add_families(struct kz_filter_rule *r)
 	for (size_t c = 0; c < 2; c++) {
 		for (int f = 0; f < FAMILY_TOP; f++)
 			if (!is_allowed_family(f))
-				r[n++] = (struct kz_filter_rule){ calls[c], 0, EAFNOSUPPORT,
+				r[n++] = (struct kz_filter_rule){ calls[c],     0, EAFNOSUPPORT,
 								  KZ_FILTER_EQ, 0, (uint64_t)f };
-		r[n++] = (struct kz_filter_rule){ calls[c], 0, EAFNOSUPPORT, KZ_FILTER_OVER, 0,
-						  FAMILY_TOP };
+		r[n++] = (struct kz_filter_rule){ calls[c],       0, EAFNOSUPPORT,
+						  KZ_FILTER_OVER, 0, FAMILY_TOP };
 	}
 	return n;
 }
@@ -78,8 +78,8 @@ struct shared {
  */
 enum kz_rc kz_deny_build(struct kz_deny *d, struct kz_err *err)
 {
-	struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1, 0);
+	struct shared *s =
+		mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = s == MAP_FAILED ? -1 : fork();
 	int status = -1;
 

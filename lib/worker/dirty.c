@@ -62,31 +62,20 @@ static bool touch(const struct kz_space *space, const char *path)
 bool kz_dirty_outside(enum kz_surface s, const struct kz_boot *b, const struct kz_space *space)
 {
 	switch ((int)s) {
-	case KZ_SURFACE_PROCESSES:
-		return linger(b, false);
-	case KZ_SURFACE_CGROUP:
-		extra++;
-		return linger(b, true);
-	case KZ_SURFACE_WORKSPACE:
-		return touch(space, KZ_SPACE_HOME "/.left");
-	case KZ_SURFACE_TMP:
-		return touch(space, KZ_SPACE_VTMP "/left");
-	case KZ_SURFACE_SHM_FILES:
-		return touch(space, KZ_SPACE_SHM "/left");
+	case KZ_SURFACE_PROCESSES: return linger(b, false);
+	case KZ_SURFACE_CGROUP: extra++; return linger(b, true);
+	case KZ_SURFACE_WORKSPACE: return touch(space, KZ_SPACE_HOME "/.left");
+	case KZ_SURFACE_TMP: return touch(space, KZ_SPACE_VTMP "/left");
+	case KZ_SURFACE_SHM_FILES: return touch(space, KZ_SPACE_SHM "/left");
 	case KZ_SURFACE_PROJECTION:
 		return mkdirat(space->dir, KZ_SPACE_WORK "/attachments", 0755) == 0;
-	case KZ_SURFACE_SYSV_SHM:
-		return shmget(IPC_PRIVATE, 4096, 0600) >= 0;
-	case KZ_SURFACE_MOUNTS:
-		return mount("none", "/run", "tmpfs", 0, "mode=755") == 0;
+	case KZ_SURFACE_SYSV_SHM: return shmget(IPC_PRIVATE, 4096, 0600) >= 0;
+	case KZ_SURFACE_MOUNTS: return mount("none", "/run", "tmpfs", 0, "mode=755") == 0;
 	case KZ_SURFACE_KEYS:
 		return syscall(SYS_add_key, "user", "left", "x", 1, -2 /* process keyring */) >= 0;
-	case KZ_SURFACE_MODES:
-		return fchmodat(space->dir, KZ_SPACE_SHM, 0777, 0) == 0;
-	case KZ_SURFACE_DESCRIPTORS:
-		return open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0;
-	default:
-		return true; /* made inside */
+	case KZ_SURFACE_MODES: return fchmodat(space->dir, KZ_SPACE_SHM, 0777, 0) == 0;
+	case KZ_SURFACE_DESCRIPTORS: return open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0;
+	default: return true; /* made inside */
 	}
 }
 
@@ -114,28 +103,17 @@ void kz_dirty_inside(int surface)
 	int fd;
 
 	switch (surface) {
-	case KZ_SURFACE_SYSV_MSG:
-		(void)msgget(IPC_PRIVATE, 0600);
-		break;
-	case KZ_SURFACE_SYSV_SEM:
-		(void)semget(IPC_PRIVATE, 1, 0600);
-		break;
+	case KZ_SURFACE_SYSV_MSG: (void)msgget(IPC_PRIVATE, 0600); break;
+	case KZ_SURFACE_SYSV_SEM: (void)semget(IPC_PRIVATE, 1, 0600); break;
 	case KZ_SURFACE_MQUEUE:
 		fd = open("/dev/mqueue/left", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 		if (fd >= 0)
 			close(fd);
 		break;
-	case KZ_SURFACE_SOCKETS:
-		leave_socket();
-		break;
-	case KZ_SURFACE_DISK:
-		leave_unlinked();
-		break;
-	case KZ_SURFACE_LIMITS:
-		(void)!sethostname("left", 4);
-		break;
-	default:
-		break;
+	case KZ_SURFACE_SOCKETS: leave_socket(); break;
+	case KZ_SURFACE_DISK: leave_unlinked(); break;
+	case KZ_SURFACE_LIMITS: (void)!sethostname("left", 4); break;
+	default: break;
 	}
 }
 

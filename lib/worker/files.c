@@ -48,7 +48,8 @@ static int parent_of(struct kz_worker *w, int top, char *name, bool is_tenants)
 
 		*slash = 0;
 		if (mkdirat(dir, at, 0755) == 0 && is_tenants &&
-		    fchownat(dir, at, w->boot.tenant_uid, w->boot.tenant_gid, AT_SYMLINK_NOFOLLOW) < 0)
+		    fchownat(dir, at, w->boot.tenant_uid, w->boot.tenant_gid, AT_SYMLINK_NOFOLLOW) <
+			    0)
 			return -1;
 		sub = kz_space_at(dir, at, O_RDONLY | O_DIRECTORY, 0);
 		*slash = '/';
@@ -67,7 +68,8 @@ static enum kz_rc open_put(struct kz_client *c, const struct kz_json *o, struct 
 	kz_auto_close int top = -1, parent = -1, fd = -1;
 	bool is_tenants;
 
-	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
+	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)),
+			    err) != KZ_OK ||
 	    place_of(o, &dir, err) != KZ_OK || name_of(o, name, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (mode < 0 || mode > 0777 || kz_json_num(o, "size", -1) != c->body_left)
@@ -79,7 +81,8 @@ static enum kz_rc open_put(struct kz_client *c, const struct kz_json *o, struct 
 		const char *base = kz_path_base(name);
 
 		unlinkat(parent, base, 0);
-		fd = kz_space_at(parent, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, (unsigned)mode);
+		fd = kz_space_at(parent, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+				 (unsigned)mode);
 	}
 	if (fd < 0 && (errno == ENOSPC || errno == EDQUOT))
 		return kz_refuse(err, KZ_R_INPUT_OVER_BOUND, NULL);
@@ -195,7 +198,8 @@ static enum kz_rc open_get(struct kz_client *c, const struct kz_json *o, struct 
 	struct stat st;
 	kz_auto_close int top = -1, fd = -1;
 
-	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)), err) != KZ_OK ||
+	if (kz_tenure_check(&w->tenure, kz_json_str(o, "lease", NULL), kz_deadline_in(KZ_MS(0)),
+			    err) != KZ_OK ||
 	    name_of(o, name, err) != KZ_OK)
 		return KZ_E_DATA;
 	top = kz_space_at(w->space.dir, KZ_SPACE_HOME, O_RDONLY | O_DIRECTORY, 0);
@@ -219,9 +223,10 @@ void kz_client_get(struct kz_client *c, const struct kz_json *o, struct kz_slice
 
 	(void)tail;
 	if (open_get(c, o, &err) != KZ_OK ||
-	    kz_buf_printf(&head, &err,
-			  "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n\r\n",
-			  (long long)c->file_left) != KZ_OK) {
+	    kz_buf_printf(
+		    &head, &err,
+		    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n\r\n",
+		    (long long)c->file_left) != KZ_OK) {
 		kz_client_refuse(c, &err);
 		return;
 	}

@@ -27,8 +27,7 @@ static bool take_frame(struct kz_client *c, unsigned type, const void *p, size_t
 			return false;
 		c->state = KZ_CLIENT_HEAD;
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 

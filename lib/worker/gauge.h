@@ -10,12 +10,12 @@
 #include "worker/boot.h"
 
 /* Each returns -1 when it cannot be read. wait: never */
-int64_t kz_gauge_pids(const struct kz_boot *b);       /* tasks now */
-int64_t kz_gauge_processes(const struct kz_boot *b);  /* processes now */
+int64_t kz_gauge_pids(const struct kz_boot *b);        /* tasks now */
+int64_t kz_gauge_processes(const struct kz_boot *b);   /* processes now */
 int64_t kz_gauge_pids_denied(const struct kz_boot *b); /* forks denied at the limit, ever */
-int64_t kz_gauge_oom_kills(const struct kz_boot *b);  /* processes killed for memory, ever */
-int64_t kz_gauge_cpu_us(const struct kz_boot *b);     /* processor time, ever */
-int64_t kz_gauge_peak(const struct kz_boot *b);       /* highest memory since kz_gauge_peak_reset */
+int64_t kz_gauge_oom_kills(const struct kz_boot *b);   /* processes killed for memory, ever */
+int64_t kz_gauge_cpu_us(const struct kz_boot *b);      /* processor time, ever */
+int64_t kz_gauge_peak(const struct kz_boot *b); /* highest memory since kz_gauge_peak_reset */
 /* Start the peak anew where the kernel can; no effect elsewhere. */
 void kz_gauge_peak_reset(const struct kz_boot *b);
 

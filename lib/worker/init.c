@@ -215,9 +215,7 @@ static void serve(struct init *in)
 			kz_view_take(&s.view, true);
 			say(&s, KZ_SAY_VIEW, 0);
 			break;
-		case KZ_ASK_JOIN:
-			join(in);
-			break;
+		case KZ_ASK_JOIN: join(in); break;
 		case KZ_ASK_RUN:
 			if (count != KZ_RUN_FDS)
 				_exit(1);
@@ -227,8 +225,7 @@ static void serve(struct init *in)
 			kz_dirty_inside(ask.value);
 			say(&s, KZ_SAY_READY, 0);
 			break;
-		default:
-			_exit(1);
+		default: _exit(1);
 		}
 	}
 }

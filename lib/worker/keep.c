@@ -46,9 +46,9 @@ size_t kz_keep_add(struct kz_keep *k, enum kz_keep_stream s, const void *p, size
 		k->of[s].kept += (int64_t)now;
 		return now;
 	}
-	now = k->held_n || k->of[s].seen - (int64_t)n > k->of[s].kept
-		      ? 0
-		      : least(n, k->bound - k->share - used);
+	now = k->held_n || k->of[s].seen - (int64_t)n > k->of[s].kept ?
+		      0 :
+		      least(n, k->bound - k->share - used);
 	k->of[s].kept += (int64_t)now;
 	/* the held part continues what was sent without a gap */
 	if (k->of[s].seen - (int64_t)n + (int64_t)now == k->of[s].kept + (int64_t)k->held_n) {

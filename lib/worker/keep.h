@@ -24,7 +24,7 @@ struct kz_keep {
 		int64_t seen, kept; /* kept: handed to the caller to send */
 		struct kz_sha256 hash;
 	} of[KZ_KEEP_STREAMS];
-	char *held;     /* tail of stdout that may still be kept */
+	char *held; /* tail of stdout that may still be kept */
 	size_t held_n;
 };
 

@@ -65,7 +65,8 @@ static int set_limits(const struct kz_launch *l)
 		{ RLIMIT_RSS, RLIM_INFINITY },
 		{ RLIMIT_LOCKS, RLIM_INFINITY },
 		{ RLIMIT_RTTIME, RLIM_INFINITY },
-		{ RLIMIT_NPROC, RLIM_INFINITY }, /* the cgroup's bound holds, which counts threads too */
+		{ RLIMIT_NPROC,
+		  RLIM_INFINITY }, /* the cgroup's bound holds, which counts threads too */
 	};
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)

@@ -21,7 +21,8 @@ int kz_mount_make(const char *fstype, const char *const *options, uint64_t attr)
 	if (fs < 0)
 		return -1;
 	for (size_t i = 0; options && options[i]; i += 2)
-		if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, options[i], options[i + 1], 0) < 0)
+		if (syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, options[i], options[i + 1], 0) <
+		    0)
 			return -1;
 	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
@@ -72,12 +73,12 @@ static const char *mount_space(int root)
 
 /* What a container usually hides of /proc; all of it is the host's, none the tenant's. */
 static const char *const masked[] = {
-	"proc/kcore",	    "proc/keys",	"proc/key-users",   "proc/timer_list",
+	"proc/kcore",       "proc/keys",          "proc/key-users",   "proc/timer_list",
 	"proc/timer_stats", "proc/latency_stats", "proc/sched_debug", "proc/sysrq-trigger",
-	"proc/kmsg",	    "proc/kallsyms",	"proc/modules",	    "proc/interrupts",
+	"proc/kmsg",        "proc/kallsyms",      "proc/modules",     "proc/interrupts",
 };
-static const char *const masked_dirs[] = { "proc/acpi", "proc/asound", "proc/scsi", "proc/bus",
-					   "proc/fs", "proc/irq", "proc/driver" };
+static const char *const masked_dirs[] = { "proc/acpi", "proc/asound", "proc/scsi",  "proc/bus",
+					   "proc/fs",   "proc/irq",    "proc/driver" };
 
 static const char *mount_proc(int root)
 {
@@ -92,7 +93,8 @@ static const char *mount_proc(int root)
 
 static const char *mask_proc(int root)
 {
-	static const char *const options[] = { "size", "4096", "nr_inodes", "1", "mode", "0555", NULL };
+	static const char *const options[] = { "size", "4096", "nr_inodes", "1",
+					       "mode", "0555", NULL };
 
 	for (size_t i = 0; i < sizeof masked / sizeof *masked; i++)
 		if (bind_at(AT_FDCWD, "/dev/null", root, masked[i]) < 0 && errno != ENOENT)
@@ -130,9 +132,10 @@ static int fill_dev(int dev, const char *const *nodes, size_t n)
 static const char *mount_dev(int root)
 {
 	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom" };
-	static const char *const options[] = { "size", "4096", "nr_inodes", "16", "mode", "0755", NULL };
-	kz_auto_close int dev = kz_mount_make("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-									MOUNT_ATTR_NOEXEC);
+	static const char *const options[] = { "size", "4096", "nr_inodes", "16",
+					       "mode", "0755", NULL };
+	kz_auto_close int dev = kz_mount_make(
+		"tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	kz_auto_close int old = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	kz_auto_close int at = -1;
 	kz_auto_close int mq = kz_mount_make(
@@ -181,8 +184,8 @@ const char *kz_mounts_enter_tenant(void)
 	    (bad = mount_dev(at)) || (bad = mask_proc(at)))
 		return bad;
 	/* "." onto ".": the old root lies over the new one and is taken off again */
-	if (fchdir(at) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
+	if (fchdir(at) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return "pivot";
 	return NULL;
 }

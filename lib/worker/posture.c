@@ -64,7 +64,8 @@ static const char *status_field(const struct kz_buf *b, const char *key)
 {
 	size_t n = strlen(key);
 
-	for (const char *l = kz_buf_str(b); l && *l; l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL)
+	for (const char *l = kz_buf_str(b); l && *l;
+	     l = strchr(l, '\n') ? strchr(l, '\n') + 1 : NULL)
 		if (strncmp(l, key, n) == 0 && l[n] == ':') {
 			for (l += n + 1; *l == '\t' || *l == ' '; l++)
 				;
@@ -137,8 +138,9 @@ static bool is_below(const char *at, const char *dir)
 
 static const char *judge_mount(const struct mount *m)
 {
-	static const char *const never[] = { "cgroup", "cgroup2", "sysfs", "securityfs", "debugfs",
-					     "tracefs", "bpf", "efivarfs", "devtmpfs" };
+	static const char *const never[] = { "cgroup",     "cgroup2",  "sysfs",
+					     "securityfs", "debugfs",  "tracefs",
+					     "bpf",        "efivarfs", "devtmpfs" };
 	bool is_device = is_below(m->at, "/dev") && !kz_str_eq(m->at, "/dev") &&
 			 !kz_str_eq(m->at, "/dev/mqueue");
 
@@ -197,7 +199,8 @@ static enum kz_rc check_network(struct kz_err *err)
 	/* two lines of heading, one of lo */
 	if (slurp("/proc/self/net/dev", &b, err) != KZ_OK)
 		return KZ_E_NOPERM;
-	if (count_lines(kz_buf_str(&b)) > 3 || (count_lines(kz_buf_str(&b)) == 3 && !strstr(b.data, " lo:")))
+	if (count_lines(kz_buf_str(&b)) > 3 ||
+	    (count_lines(kz_buf_str(&b)) == 3 && !strstr(b.data, " lo:")))
 		return off(err, "there is another network interface than loopback");
 	if (slurp("/proc/self/net/route", &b, err) != KZ_OK)
 		return KZ_E_NOPERM;

@@ -85,9 +85,10 @@ struct kz_json *kz_run_record(struct kz_run *r)
 	set_number(o, "signal", has_status && WIFSIGNALED(r->status) ? WTERMSIG(r->status) : -1);
 	kz_json_set_str(o, "reason", r->reason);
 	kz_json_set_int(o, "wall_ms", (r->ended_us - r->began_us) / 1000);
-	set_number(o, "cpu_ms", r->before.cpu_us < 0 || r->after.cpu_us < r->before.cpu_us ?
-					-1 :
-					(r->after.cpu_us - r->before.cpu_us) / 1000);
+	set_number(o, "cpu_ms",
+		   r->before.cpu_us < 0 || r->after.cpu_us < r->before.cpu_us ?
+			   -1 :
+			   (r->after.cpu_us - r->before.cpu_us) / 1000);
 	set_number(o, "peak_bytes", r->peak);
 	kz_json_set(o, "limits_hit", limits(r, cause));
 	kz_json_set(o, "stdout", stream(r, KZ_KEEP_OUT));

@@ -33,12 +33,14 @@ static enum kz_rc dirty(struct kz_worker *w, struct kz_err *err)
 	return kz_wall_dirty(&w->wall, s, kz_deadline_in(MAKE_PATIENCE), err);
 }
 
-enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients, struct kz_err *err)
+enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients,
+			   struct kz_err *err)
 {
 	enum kz_rc rc = kz_space_open(&w->space, &w->boot, err);
 
 	if (rc == KZ_OK)
-		rc = kz_wall_start(&w->wall, &w->boot, &w->deny, kz_deadline_in(MAKE_PATIENCE), err);
+		rc = kz_wall_start(&w->wall, &w->boot, &w->deny, kz_deadline_in(MAKE_PATIENCE),
+				   err);
 	if (rc == KZ_OK)
 		rc = dirty(w, err);
 	/* after the wall stands: what the last tenant left in its cgroup has had the longest time to show */

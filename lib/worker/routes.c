@@ -54,7 +54,7 @@ static void bind_lease(struct kz_client *c, const struct kz_json *in, struct kz_
 
 	(void)tail;
 	if (kz_tenure_bind(&w->tenure, kz_json_str(in, "lease", NULL), kz_json_num(in, "fence", 0),
-			 KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &is_again, &err) != KZ_OK ||
+			   KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &is_again, &err) != KZ_OK ||
 	    (!is_again && kz_timer_at(w->lease_timer, w->tenure.until, &err) != KZ_OK)) {
 		kz_client_refuse(c, &err);
 		return;
@@ -70,8 +70,9 @@ static void extend(struct kz_client *c, const struct kz_json *in, struct kz_slic
 	struct kz_err err = KZ_ERR_INIT;
 
 	(void)tail;
-	if (kz_tenure_extend(&w->tenure, kz_json_str(in, "lease", NULL), kz_json_num(in, "clock_ms", -1),
-			   KZ_MS(kz_json_num(in, "ttl_ms", 0)), now(), &err) != KZ_OK ||
+	if (kz_tenure_extend(&w->tenure, kz_json_str(in, "lease", NULL),
+			     kz_json_num(in, "clock_ms", -1), KZ_MS(kz_json_num(in, "ttl_ms", 0)),
+			     now(), &err) != KZ_OK ||
 	    kz_timer_at(w->lease_timer, w->tenure.until, &err) != KZ_OK) {
 		kz_client_refuse(c, &err);
 		return;
@@ -86,12 +87,15 @@ static enum kz_rc make_vectors(const struct kz_json *in, struct kz_slice tail, s
 	int64_t argc = kz_json_num(in, "argc", 0), envc = kz_json_num(in, "envc", -1), strings = 0;
 	struct kz_vectors head = { .argc = (uint32_t)argc, .envc = (uint32_t)envc };
 
-	if (argc > KZ_VECTOR_ITEMS || envc > KZ_VECTOR_ITEMS || tail.n + sizeof head > KZ_VECTORS_MAX)
-		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "arguments and environment are too large");
+	if (argc > KZ_VECTOR_ITEMS || envc > KZ_VECTOR_ITEMS ||
+	    tail.n + sizeof head > KZ_VECTORS_MAX)
+		return kz_refuse(err, KZ_R_CANNOT_EXECUTE,
+				 "arguments and environment are too large");
 	for (size_t i = 0; i < tail.n; i++)
 		strings += tail.p[i] == 0;
 	if (argc < 1 || envc < 0 || strings != argc + envc || tail.p[tail.n - 1] != 0)
-		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "arguments and environment are malformed");
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT,
+				 "arguments and environment are malformed");
 	if (tail.p[0] != '/')
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the program is not an absolute path");
 	if (kz_buf_add(b, &head, sizeof head, err) != KZ_OK)
@@ -162,7 +166,8 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 	if (ask->wall.ms < 1 || ask->wall.ms > KZ_TENURE_TTL_MOST || ask->output_bytes < 1 ||
 	    ask->output_bytes > w->boot.output_bytes || ask->open_files < 4 ||
 	    ask->open_files > w->boot.open_files)
-		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a bound is missing or over the worker's");
+		return kz_refuse(err, KZ_R_WORKER_REFUSED,
+				 "a bound is missing or over the worker's");
 	return KZ_OK;
 }
 
@@ -218,7 +223,8 @@ static void reset(struct kz_client *c, const struct kz_json *in, struct kz_slice
 		kz_client_refuse(c, &err);
 		return;
 	}
-	(void)kz_str_copy(w->reset_dirty, sizeof w->reset_dirty, kz_json_str(in, "dirty", ""), NULL);
+	(void)kz_str_copy(w->reset_dirty, sizeof w->reset_dirty, kz_json_str(in, "dirty", ""),
+			  NULL);
 	c->state = KZ_CLIENT_WAITING;
 	w->resetter = c;
 	/* the lease is over: neither its deadline nor its connection ends anything from here */
@@ -240,7 +246,8 @@ static const struct kz_route routes[] = {
 const struct kz_route *kz_route_find(const struct kz_httphead *h)
 {
 	for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
-		if (kz_slice_is(h->method, routes[i].method) && kz_slice_is(h->target, routes[i].path))
+		if (kz_slice_is(h->method, routes[i].method) &&
+		    kz_slice_is(h->target, routes[i].path))
 			return &routes[i];
 	return NULL;
 }

@@ -19,103 +19,8 @@
 #define KILL_PATIENCE KZ_SECONDS(10)
 /* past the disk bound, so that a full disk is ENOSPC and not a signal */
 #define FILE_ROOM (1 << 20)
-#define READ_SIZE 65536
-#define READS_A_TURN 16 /* then the loop sees to timers and other connections */
 
 static void end_run(struct kz_run *r, const char *cause);
-
-static void close_pipe(struct kz_run *r, int i)
-{
-	kz_watch_free(r->watch[i]);
-	r->watch[i] = NULL;
-	if (r->pipe[i] >= 0)
-		close(r->pipe[i]);
-	r->pipe[i] = -1;
-}
-
-/* out: false when the pipe is empty or at its end */
-static bool read_once(struct kz_run *r, int i)
-{
-	char t[READ_SIZE];
-	ssize_t n = read(r->pipe[i], t, sizeof t);
-	size_t now;
-
-	if (n < 0 && errno == EINTR)
-		return true;
-	if (n == 0)
-		close_pipe(r, i);
-	if (n <= 0)
-		return false;
-	now = kz_keep_add(&r->keep, i == 1 ? KZ_KEEP_OUT : KZ_KEEP_ERR, t, (size_t)n);
-	if (now && r->calls.on_output)
-		r->calls.on_output(r->arg, i, t, now);
-	return true;
-}
-
-static void read_turn(struct kz_run *r, int i)
-{
-	for (int n = 0; n < READS_A_TURN && r->pipe[i] >= 0; n++)
-		if (!read_once(r, i))
-			return;
-}
-
-static void out_ready(void *arg)
-{
-	read_turn(arg, 1);
-}
-
-static void err_ready(void *arg)
-{
-	read_turn(arg, 2);
-}
-
-static void write_input(void *arg)
-{
-	struct kz_run *r = arg;
-	ssize_t n = 0;
-
-	if (r->input.len)
-		n = write(r->pipe[0], r->input.data, r->input.len);
-	if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		/* the program closed it: what comes is dropped, and still granted, so that the sender ends */
-		n = (ssize_t)r->input.len;
-		close_pipe(r, 0);
-	}
-	if (n > 0) {
-		kz_buf_drop(&r->input, (size_t)n);
-		r->window += (size_t)n;
-		if (r->calls.on_window)
-			r->calls.on_window(r->arg, (size_t)n);
-	}
-	if (!r->input.len && r->input_ended)
-		close_pipe(r, 0);
-	else if (!r->input.len && r->watch[0])
-		kz_watch_enable(r->watch[0], false);
-}
-
-bool kz_run_input(struct kz_run *r, const void *p, size_t n)
-{
-	if (n > r->window || r->input_ended)
-		return false;
-	r->window -= n;
-	if (r->state != KZ_RUN_GOING || r->pipe[0] < 0) {
-		r->window += n;
-		if (r->calls.on_window)
-			r->calls.on_window(r->arg, n);
-		return true;
-	}
-	if (kz_buf_add(&r->input, p, n, NULL) != KZ_OK)
-		return false;
-	kz_watch_enable(r->watch[0], true);
-	return true;
-}
-
-void kz_run_input_end(struct kz_run *r)
-{
-	r->input_ended = true;
-	if (r->pipe[0] >= 0 && !r->input.len)
-		close_pipe(r, 0);
-}
 
 static void finish(struct kz_run *r)
 {
@@ -126,11 +31,11 @@ static void finish(struct kz_run *r)
 
 	/* dead processes write no more: what is in the pipes is all there will ever be */
 	for (int i = 1; i < 3; i++) {
-		while (r->pipe[i] >= 0 && read_once(r, i))
+		while (r->pipe[i] >= 0 && kz_run_read_once(r, i))
 			;
-		close_pipe(r, i);
+		kz_run_close_pipe(r, i);
 	}
-	close_pipe(r, 0);
+	kz_run_close_pipe(r, 0);
 	cause = kz_run_look(r);
 	if (!r->cause)
 		r->cause = cause;
@@ -257,8 +162,9 @@ struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz
 
 	if (!r)
 		return NULL;
-	*r = (struct kz_run){ .serve = s, .boot = b, .wall = w, .space = space,
-			      .pipe = { -1, -1, -1 } };
+	*r = (struct kz_run){
+		.serve = s, .boot = b, .wall = w, .space = space, .pipe = { -1, -1, -1 }
+	};
 	kz_buf_init(&r->input, KZ_RUN_WINDOW);
 	/* made once: descriptors of process 1 are counted, so their number must not depend on history */
 	r->wall_timer = kz_timer_new(s, wall_passed, r);
@@ -276,7 +182,7 @@ void kz_run_free(struct kz_run *r)
 	if (!r)
 		return;
 	for (int i = 0; i < 3; i++)
-		close_pipe(r, i);
+		kz_run_close_pipe(r, i);
 	kz_timer_free(r->wall_timer);
 	kz_timer_free(r->gauge_timer);
 	kz_timer_free(r->kill_timer);
@@ -304,29 +210,11 @@ void kz_run_detach(struct kz_run *r)
 	r->arg = NULL;
 }
 
-static enum kz_rc make_pipes(struct kz_run *r, int theirs[3], struct kz_err *err)
-{
-	for (int i = 0; i < 3; i++) {
-		int p[2], ours = i == 0 ? 1 : 0;
-
-		if (pipe2(p, O_CLOEXEC) < 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot make a pipe");
-		r->pipe[i] = p[ours];
-		theirs[i] = p[!ours];
-		/* so that /dev/stdout can be opened again by the tenant */
-		if (fchown(theirs[i], r->boot->tenant_uid, r->boot->tenant_gid) < 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot hand a pipe over");
-		if (kz_fd_set_nonblock(r->pipe[i], err) != KZ_OK)
-			return KZ_E_OS;
-	}
-	return KZ_OK;
-}
-
 static enum kz_rc watch_all(struct kz_run *r, struct kz_err *err)
 {
-	r->watch[0] = kz_watch_new(r->serve, r->pipe[0], KZ_SERVE_WRITE, write_input, r);
-	r->watch[1] = kz_watch_new(r->serve, r->pipe[1], KZ_SERVE_READ, out_ready, r);
-	r->watch[2] = kz_watch_new(r->serve, r->pipe[2], KZ_SERVE_READ, err_ready, r);
+	r->watch[0] = kz_watch_new(r->serve, r->pipe[0], KZ_SERVE_WRITE, kz_run_write_input, r);
+	r->watch[1] = kz_watch_new(r->serve, r->pipe[1], KZ_SERVE_READ, kz_run_out_ready, r);
+	r->watch[2] = kz_watch_new(r->serve, r->pipe[2], KZ_SERVE_READ, kz_run_err_ready, r);
 	r->sock = kz_watch_new(r->serve, r->wall->sock, KZ_SERVE_READ, heard, r);
 	r->death = kz_watch_new(r->serve, r->wall->pidfd, KZ_SERVE_READ, death, r);
 	if (!r->watch[0] || !r->watch[1] || !r->watch[2] || !r->sock || !r->death)
@@ -338,7 +226,7 @@ static enum kz_rc watch_all(struct kz_run *r, struct kz_err *err)
 static void undo_start(struct kz_run *r)
 {
 	for (int i = 0; i < 3; i++)
-		close_pipe(r, i);
+		kz_run_close_pipe(r, i);
 	kz_watch_free(r->sock);
 	kz_watch_free(r->death);
 	r->sock = r->death = NULL;
@@ -383,7 +271,7 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 	begin(r, ask, calls, arg);
 	rc = kz_keep_start(&r->keep, ask->output_bytes, err);
 	if (rc == KZ_OK)
-		rc = make_pipes(r, fds, err);
+		rc = kz_run_make_pipes(r, fds, err);
 	if (rc == KZ_OK)
 		rc = give_vectors(ask, &fds[KZ_RUN_VECTORS], err);
 	if (rc == KZ_OK)

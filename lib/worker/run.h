@@ -38,11 +38,13 @@ struct kz_run_calls {
 };
 
 /* Make the (one) runner of a worker. out: NULL when memory or descriptors are out */
-struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz_wall *w, struct kz_space *space);
+struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz_wall *w,
+			  struct kz_space *space);
 void kz_run_free(struct kz_run *r);
 bool kz_run_is_busy(const struct kz_run *r);
 /* Start. in: the wall stands and was not used. err: KZ_E_OS; nothing runs then */
-enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask, const struct kz_run_calls *calls, void *arg, struct kz_err *err);
+enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
+			const struct kz_run_calls *calls, void *arg, struct kz_err *err);
 /* Give standard input (at most the window granted), or its end. out: false when more than the window was given */
 bool kz_run_input(struct kz_run *r, const void *p, size_t n);
 void kz_run_input_end(struct kz_run *r);

@@ -1,5 +1,5 @@
 /*
- * The inside of a run, shared by run.c (life) and record.c (what is told of it).
+ * The inside of a run, shared by run.c (life), runio.c (pipes) and record.c (what is told of it).
  */
 #ifndef KZ_WORKER_RUNPRIV_H
 #define KZ_WORKER_RUNPRIV_H
@@ -47,6 +47,18 @@ struct kz_run {
 	struct kz_run_marks before, after;
 	int64_t peak;
 };
+
+/* runio.c */
+/* Make the three pipes and hand the program's ends over. out: theirs, also in part on failure. err: KZ_E_OS */
+enum kz_rc kz_run_make_pipes(struct kz_run *r, int theirs[3], struct kz_err *err);
+/* Close ours of pipe i and stop watching it; closed already is fine. */
+void kz_run_close_pipe(struct kz_run *r, int i);
+/* Take what there is of output i (1 or 2). out: false when it is empty for now or at its end */
+bool kz_run_read_once(struct kz_run *r, int i);
+/* Called by the loop; arg is the run. */
+void kz_run_out_ready(void *arg);
+void kz_run_err_ready(void *arg);
+void kz_run_write_input(void *arg);
 
 /* Look at the cgroup and the file system. out: the cause that ends the run now, or NULL */
 const char *kz_run_look(struct kz_run *r);

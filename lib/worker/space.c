@@ -48,8 +48,7 @@ enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_
 {
 	char size[32], inodes[32];
 	kz_auto_close int mfd = -1;
-	const char *const options[] = { "size",	 size,	"nr_inodes", inodes,
-					"mode",	 "0755", NULL };
+	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", "0755", NULL };
 	long page = sysconf(_SC_PAGESIZE);
 	int64_t bytes = (b->disk_bytes + page - 1) / page * page;
 

@@ -6,7 +6,7 @@
 
 const char *kz_tenure_name(enum kz_tenure_state s)
 {
-	static const char *const names[] = { "clean",	"bound",     "ended",
+	static const char *const names[] = { "clean",   "bound",     "ended",
 					     "expired", "resetting", "broken" };
 
 	return names[s];
@@ -28,7 +28,7 @@ static bool is_ttl(struct kz_ms ttl)
 }
 
 enum kz_rc kz_tenure_bind(struct kz_tenure *h, const char *lease, int64_t fence, struct kz_ms ttl,
-			struct kz_deadline now, bool *is_again, struct kz_err *err)
+			  struct kz_deadline now, bool *is_again, struct kz_err *err)
 {
 	*is_again = false;
 	if (!is_lease(lease) || !is_ttl(ttl) || fence < 1)
@@ -53,10 +53,11 @@ enum kz_rc kz_tenure_bind(struct kz_tenure *h, const char *lease, int64_t fence,
 }
 
 enum kz_rc kz_tenure_check(const struct kz_tenure *h, const char *lease, struct kz_deadline now,
-			 struct kz_err *err)
+			   struct kz_err *err)
 {
 	if (h->state != KZ_TENURE_BOUND)
-		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_tenure_name(h->state));
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s",
+				 kz_tenure_name(h->state));
 	if (!lease || !kz_str_eq(lease, h->lease))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "another lease holds the worker");
 	/* the timer may be late; the clock is not */
@@ -65,8 +66,8 @@ enum kz_rc kz_tenure_check(const struct kz_tenure *h, const char *lease, struct 
 	return KZ_OK;
 }
 
-enum kz_rc kz_tenure_extend(struct kz_tenure *h, const char *lease, int64_t clock_ms, struct kz_ms ttl,
-			  struct kz_deadline now, struct kz_err *err)
+enum kz_rc kz_tenure_extend(struct kz_tenure *h, const char *lease, int64_t clock_ms,
+			    struct kz_ms ttl, struct kz_deadline now, struct kz_err *err)
 {
 	enum kz_rc rc = kz_tenure_check(h, lease, now, err);
 
@@ -83,7 +84,8 @@ enum kz_rc kz_tenure_extend(struct kz_tenure *h, const char *lease, int64_t cloc
 enum kz_rc kz_tenure_reset(struct kz_tenure *h, const char *lease, struct kz_err *err)
 {
 	if (h->state != KZ_TENURE_BOUND && h->state != KZ_TENURE_ENDED)
-		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s", kz_tenure_name(h->state));
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the worker is %s",
+				 kz_tenure_name(h->state));
 	if (!lease || !kz_str_eq(lease, h->lease))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "another lease holds the worker");
 	h->state = KZ_TENURE_RESETTING;

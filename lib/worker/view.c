@@ -108,7 +108,8 @@ static int64_t count_table(const char *path)
  */
 static int64_t count_sockets(void)
 {
-	static const char *const counters[] = { "/proc/self/net/sockstat", "/proc/self/net/sockstat6" };
+	static const char *const counters[] = { "/proc/self/net/sockstat",
+						"/proc/self/net/sockstat6" };
 	static const char *const tables[] = { "/proc/self/net/unix", "/proc/self/net/netlink",
 					      "/proc/self/net/packet" };
 	int64_t all = 0;
@@ -167,7 +168,8 @@ static bool mount_line(char *line, struct kz_sha256 *h, int64_t *projection)
 		(*projection)++;
 	f = next_field(&line);
 	next_field(&line);
-	for (const char *const *p = (const char *const[]){ root, at, options, f, line, NULL }; *p; p++) {
+	for (const char *const *p = (const char *const[]){ root, at, options, f, line, NULL }; *p;
+	     p++) {
 		size_t n = 0;
 
 		while ((*p)[n])
@@ -217,18 +219,30 @@ static void add_file(struct kz_buf *b, const char *path)
 static void take_limits(struct kz_view *v)
 {
 	static const char *const files[] = {
-		"/proc/sys/kernel/hostname", "/proc/sys/kernel/domainname",
-		"/proc/sys/kernel/msgmax", "/proc/sys/kernel/msgmnb", "/proc/sys/kernel/msgmni",
-		"/proc/sys/kernel/shmmax", "/proc/sys/kernel/shmall", "/proc/sys/kernel/shmmni",
-		"/proc/sys/kernel/sem", "/proc/sys/fs/mqueue/queues_max",
-		"/proc/sys/fs/mqueue/msg_max", "/proc/sys/fs/mqueue/msgsize_max",
-		"/proc/sys/net/core/somaxconn", "/proc/sys/net/unix/max_dgram_qlen",
+		"/proc/sys/kernel/hostname",
+		"/proc/sys/kernel/domainname",
+		"/proc/sys/kernel/msgmax",
+		"/proc/sys/kernel/msgmnb",
+		"/proc/sys/kernel/msgmni",
+		"/proc/sys/kernel/shmmax",
+		"/proc/sys/kernel/shmall",
+		"/proc/sys/kernel/shmmni",
+		"/proc/sys/kernel/sem",
+		"/proc/sys/fs/mqueue/queues_max",
+		"/proc/sys/fs/mqueue/msg_max",
+		"/proc/sys/fs/mqueue/msgsize_max",
+		"/proc/sys/net/core/somaxconn",
+		"/proc/sys/net/unix/max_dgram_qlen",
 		"/proc/sys/net/ipv4/ip_local_port_range",
 		"/proc/sys/net/ipv4/ip_unprivileged_port_start",
-		"/proc/sys/net/ipv4/ping_group_range", "/proc/sys/net/ipv4/tcp_max_tw_buckets",
-		"/proc/sys/net/ipv4/ip_forward", "/proc/sys/user/max_inotify_instances",
-		"/proc/sys/user/max_fanotify_groups", "/proc/sys/user/max_user_namespaces",
-		"/proc/self/net/route", "/proc/self/net/if_inet6",
+		"/proc/sys/net/ipv4/ping_group_range",
+		"/proc/sys/net/ipv4/tcp_max_tw_buckets",
+		"/proc/sys/net/ipv4/ip_forward",
+		"/proc/sys/user/max_inotify_instances",
+		"/proc/sys/user/max_fanotify_groups",
+		"/proc/sys/user/max_user_namespaces",
+		"/proc/self/net/route",
+		"/proc/self/net/if_inet6",
 	};
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(TEXT_MAX);
 	mode_t mask = umask(0);
@@ -253,11 +267,13 @@ static void take_limits(struct kz_view *v)
 
 static void take_modes(struct kz_view *v, bool inside)
 {
-	static const char *const in[] = { "/",	 "/work", "/work/space", "/work/code", "/tmp",
-					  "/var/tmp", "/dev", "/dev/shm", "/dev/mqueue", "/dev/null",
-					  "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", NULL };
-	static const char *const out[] = { "/", KZ_SPACE_AT, "/dev", "/dev/mqueue", "/dev/null",
-					   "/tmp", "/var/tmp", NULL };
+	static const char *const in[] = { "/",           "/work",        "/work/space",
+					  "/work/code",  "/tmp",         "/var/tmp",
+					  "/dev",        "/dev/shm",     "/dev/mqueue",
+					  "/dev/null",   "/dev/zero",    "/dev/full",
+					  "/dev/random", "/dev/urandom", NULL };
+	static const char *const out[] = { "/",         KZ_SPACE_AT, "/dev",     "/dev/mqueue",
+					   "/dev/null", "/tmp",      "/var/tmp", NULL };
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(TEXT_MAX);
 
 	for (const char *const *p = inside ? in : out; *p; p++) {

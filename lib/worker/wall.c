@@ -23,7 +23,8 @@
  */
 static pid_t clone_into(int *pidfd)
 {
-	return (pid_t)syscall(SYS_clone, NAMESPACES | CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL, NULL);
+	return (pid_t)syscall(SYS_clone, NAMESPACES | CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL,
+			      NULL);
 }
 
 int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s)
@@ -78,7 +79,8 @@ static enum kz_rc ask(struct kz_wall *w, const struct kz_init_ask *a, const int 
 		memcpy(CMSG_DATA(&control.h), fds, sizeof(int) * (size_t)count);
 	}
 	if (sendmsg(w->sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof copy)
-		return kz_err_sys(err, KZ_E_UNAVAILABLE, "the tenant's first process does not listen");
+		return kz_err_sys(err, KZ_E_UNAVAILABLE,
+				  "the tenant's first process does not listen");
 	return KZ_OK;
 }
 
@@ -123,7 +125,8 @@ enum kz_rc kz_wall_view(struct kz_wall *w, struct kz_deadline until, struct kz_v
 	return rc;
 }
 
-enum kz_rc kz_wall_dirty(struct kz_wall *w, int surface, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_wall_dirty(struct kz_wall *w, int surface, struct kz_deadline until,
+			 struct kz_err *err)
 {
 	const struct kz_init_ask a = { .what = KZ_ASK_DIRTY, .value = surface };
 	struct kz_init_say s;

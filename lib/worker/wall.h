@@ -16,24 +16,31 @@
 #include "worker/space.h"
 
 struct kz_wall {
-	pid_t pid;    /* 0: there is none */
+	pid_t pid; /* 0: there is none */
 	int pidfd;
 	int sock;     /* process 1's end, non-blocking */
 	bool is_used; /* a program was started in it: it serves one */
 };
 
-#define KZ_WALL_INIT { 0, -1, -1, false }
+#define KZ_WALL_INIT                                                                               \
+	{                                                                                          \
+		0, -1, -1, false                                                                   \
+	}
 
 /* Make the namespaces and wait until their first process stands. err: KZ_E_OS with the step; nothing is left then */
-enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_deny *deny, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_deny *deny,
+			 struct kz_deadline until, struct kz_err *err);
 /* Ask its first process to measure. err: KZ_E_UNAVAILABLE, KZ_E_TEMPFAIL */
-enum kz_rc kz_wall_view(struct kz_wall *w, struct kz_deadline until, struct kz_view *out, struct kz_err *err);
+enum kz_rc kz_wall_view(struct kz_wall *w, struct kz_deadline until, struct kz_view *out,
+			struct kz_err *err);
 /* Fault build: let it dirty a surface. */
-enum kz_rc kz_wall_dirty(struct kz_wall *w, int surface, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wall_dirty(struct kz_wall *w, int surface, struct kz_deadline until,
+			 struct kz_err *err);
 /* Let it enter the tenant's cgroup; its work goes on while the caller's does. */
 enum kz_rc kz_wall_join(struct kz_wall *w, struct kz_err *err);
 /* Start the program. in: fds as KZ_RUN_*, borrowed */
-enum kz_rc kz_wall_run(struct kz_wall *w, const struct kz_init_ask *ask, const int fds[KZ_RUN_FDS], struct kz_err *err);
+enum kz_rc kz_wall_run(struct kz_wall *w, const struct kz_init_ask *ask, const int fds[KZ_RUN_FDS],
+		       struct kz_err *err);
 /* The next message without waiting. out: 1 one, 0 none yet, -1 it is gone */
 int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s);
 /* Kill it; its pidfd becomes readable when the last process inside is gone. */

@@ -103,7 +103,8 @@ static void tell(struct kz_worker *w, const struct kz_err *bad)
 
 	kz_json_set_bool(o, "ready", !bad);
 	if (bad) {
-		kz_json_set_str(o, "reason", *bad->reason ? bad->reason : kz_reason_code(KZ_R_WORKER_FAULT));
+		kz_json_set_str(o, "reason",
+				*bad->reason ? bad->reason : kz_reason_code(KZ_R_WORKER_FAULT));
 		kz_json_set_str(o, "text", bad->text);
 	} else {
 		kz_json_set_str(o, "image", w->boot.image);

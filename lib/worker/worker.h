@@ -56,6 +56,7 @@ void kz_worker_end_tenant(struct kz_worker *w, const char *cause);
 /* reset.c: end, wipe, make anew, measure; answers w->resetter. in: the tenure is resetting already */
 void kz_worker_reset(struct kz_worker *w);
 /* Empty the cgroup's part, file system, wall, rest of the census. err: KZ_E_OS */
-enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients, struct kz_err *err);
+enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients,
+			   struct kz_err *err);
 
 #endif

@@ -30,6 +30,7 @@ is_refused_for() {
 		kz-run -A dirty -C "$1" -l shell -c true
 	KZ_FAULT_DIRTY=$1 KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease") run -1 --separate-stderr kz-reset -j "$id"
 	[ "$(head -1 <<<"$output" | jq -r '[.clean,.dirty]|join(" ")')" = "false $1" ]
+	# shellcheck disable=SC2154 # run sets it
 	[[ "$stderr" == *"reset_unclean: $1 differs"* ]]
 	[ "$(kz-lease list -j | grep -c "$id")" -eq 0 ]
 	kz_wait 60 is_absent "$worker"
@@ -46,8 +47,10 @@ is_absent() { [ ! -e "$KZ_STATE/workers/$1" ]; }
 }
 
 @test "RESET-4, RESET-9: each surface alone refuses the reset and retires the worker" {
-	local s
-	for s in $(sed -nE 's/^X\([A-Z_]+, "([a-z_]+)".*/\1/p' "$BATS_TEST_DIRNAME/../../lib/rule/surfaces.tbl"); do
+	local s surfaces
+	mapfile -t surfaces < <(sed -nE 's/^X\([A-Z_]+, "([a-z_]+)".*/\1/p' "$BATS_TEST_DIRNAME/../../lib/rule/surfaces.tbl")
+	[ "${#surfaces[@]}" -gt 10 ]
+	for s in "${surfaces[@]}"; do
 		echo "surface $s" >&2
 		is_refused_for "$s"
 	done

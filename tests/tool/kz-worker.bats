@@ -340,7 +340,7 @@ except OSError: pass'
 
 @test "EXEC-5: fifty runs and resets leave process 1 as it was" {
 	local i calls=()
-	for i in $(seq 50); do
+	for ((i = 0; i < 50; i++)); do
 		calls+=(+ bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 5000 1000 /bin/true + reset "$LEASE" t)
 	done
 	wk "${calls[@]:1}"

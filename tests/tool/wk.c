@@ -50,7 +50,8 @@ static enum kz_rc print(struct call *c, enum kz_rc rc, struct kz_json *j)
 	kz_auto_json struct kz_json *own = j;
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
 
-	if (rc == KZ_OK && own && kz_json_write(own, &b, &c->err) == KZ_OK && kz_buf_puts(&b, "\n", NULL) == KZ_OK)
+	if (rc == KZ_OK && own && kz_json_write(own, &b, &c->err) == KZ_OK &&
+	    kz_buf_puts(&b, "\n", NULL) == KZ_OK)
 		rc = kz_fd_write_all(c->report, b.data, b.len, &c->err);
 	return rc;
 }
@@ -115,13 +116,16 @@ static enum kz_rc do_call(struct call *c)
 		return print(c, rc, j);
 	}
 	if (kz_str_eq(verb, "bind"))
-		return kz_wk_bind(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(), &c->err);
+		return kz_wk_bind(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
+				  &c->err);
 	if (kz_str_eq(verb, "extend"))
-		return kz_wk_extend(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(), &c->err);
+		return kz_wk_extend(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
+				    &c->err);
 	if (kz_str_eq(verb, "put"))
 		return do_put(c);
 	if (kz_str_eq(verb, "get"))
-		return kz_wk_get(c->w, arg(c, 1), arg(c, 2), number(c, 3), to_stdout, NULL, &size, soon(), &c->err);
+		return kz_wk_get(c->w, arg(c, 1), arg(c, 2), number(c, 3), to_stdout, NULL, &size,
+				 soon(), &c->err);
 	if (kz_str_eq(verb, "exec"))
 		return do_exec(c);
 	if (kz_str_eq(verb, "reset")) {
@@ -174,6 +178,7 @@ int main(int argc, char **argv)
 	}
 	kz_wk_close(c.w);
 	if (rc != KZ_OK)
-		fprintf(stderr, "%s: %s\n", c.err.reason[0] ? c.err.reason : kz_rc_name(rc), c.err.text);
+		fprintf(stderr, "%s: %s\n", c.err.reason[0] ? c.err.reason : kz_rc_name(rc),
+			c.err.text);
 	return rc != KZ_OK;
 }

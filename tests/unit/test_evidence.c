@@ -41,24 +41,14 @@ static void reset_4_each_surface_alone(void **state)
 			int bad = -2;
 
 			switch (way) {
-			case 0:
-				r->is_present = false;
-				break;
-			case 1:
-				r->now++;
-				break;
+			case 0: r->is_present = false; break;
+			case 1: r->now++; break;
 			case 2:
 				r->now = r->baseline = -1; /* equal, but neither was read */
 				break;
-			case 3:
-				r->digest[0] = 'x';
-				break;
-			case 4:
-				r->digest[0] = 0;
-				break;
-			default:
-				r->baseline--;
-				break;
+			case 3: r->digest[0] = 'x'; break;
+			case 4: r->digest[0] = 0; break;
+			default: r->baseline--; break;
 			}
 			assert_false(kz_evidence_clean(&e, &bad));
 			assert_int_equal(bad, i);

@@ -53,16 +53,33 @@ static void exec_1_every_prefix_asks_for_more(void **state)
 static void proxy_refuses(void **state)
 {
 	static const char *const bad[] = {
-		"\r\n\r\n", "GET\r\n\r\n", "GET /\r\n\r\n", "GET / \r\n\r\n", "GET  / HTTP/1.1\r\n\r\n",
-		"GET / HTTP/1.1 \r\n\r\n", "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.2\r\n\r\n", "GET / http/1.1\r\n\r\n",
-		" GET / HTTP/1.1\r\n\r\n", "G\tT / HTTP/1.1\r\n\r\n", "GET /\x7f HTTP/1.1\r\n\r\n",
-		"GET /\xc3\xa9 HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost: a\n\r\n",
-		"GET / HTTP/1.1\r\nHost : a\r\n\r\n", "GET / HTTP/1.1\r\n Host: a\r\n\r\n",
-		"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n", "GET / HTTP/1.1\r\n: b\r\n\r\n", "GET / HTTP/1.1\r\nA\r\n\r\n",
-		"GET / HTTP/1.1\r\nA: b\rc\r\n\r\n", "GET / HTTP/1.1\r\nA: b\x01\r\n\r\n",
+		"\r\n\r\n",
+		"GET\r\n\r\n",
+		"GET /\r\n\r\n",
+		"GET / \r\n\r\n",
+		"GET  / HTTP/1.1\r\n\r\n",
+		"GET / HTTP/1.1 \r\n\r\n",
+		"GET / HTTP/2.0\r\n\r\n",
+		"GET / HTTP/1.2\r\n\r\n",
+		"GET / http/1.1\r\n\r\n",
+		" GET / HTTP/1.1\r\n\r\n",
+		"G\tT / HTTP/1.1\r\n\r\n",
+		"GET /\x7f HTTP/1.1\r\n\r\n",
+		"GET /\xc3\xa9 HTTP/1.1\r\n\r\n",
+		"GET / HTTP/1.1\nHost: a\n\n",
+		"GET / HTTP/1.1\r\nHost: a\n\r\n",
+		"GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+		"GET / HTTP/1.1\r\n Host: a\r\n\r\n",
+		"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+		"GET / HTTP/1.1\r\n: b\r\n\r\n",
+		"GET / HTTP/1.1\r\nA\r\n\r\n",
+		"GET / HTTP/1.1\r\nA: b\rc\r\n\r\n",
+		"GET / HTTP/1.1\r\nA: b\x01\r\n\r\n",
 		"GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
-		"GET / HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
-		"GET / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n", "GET / HTTP/1.1\r\nContent-Length:\r\n\r\n",
+		"GET / HTTP/1.1\r\nContent-Length: 1, 1\r\n\r\n",
+		"GET / HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
+		"GET / HTTP/1.1\r\nContent-Length: 0x1\r\n\r\n",
+		"GET / HTTP/1.1\r\nContent-Length:\r\n\r\n",
 		"GET / HTTP/1.1\r\nContent-Length: 9999999999999999999\r\n\r\n",
 		"GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n",
@@ -106,7 +123,8 @@ static void bound_12_size_and_count(void **state)
 		for (int i = 0; i < KZ_HEAD_FIELDS + over; i++, n += 6)
 			memcpy(s + n, "A: b\r\n", 6);
 		memcpy(s + n, "\r\n", 2);
-		assert_int_equal(kz_httphead_parse(s, n + 2, &h), over ? KZ_HEAD_LARGE : KZ_HEAD_OK);
+		assert_int_equal(kz_httphead_parse(s, n + 2, &h),
+				 over ? KZ_HEAD_LARGE : KZ_HEAD_OK);
 	}
 	free(s);
 }
@@ -124,9 +142,12 @@ static void http_1_0_closes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exec_1_a_good_head),	 cmocka_unit_test(exec_1_every_prefix_asks_for_more),
-		cmocka_unit_test(proxy_refuses),	 cmocka_unit_test(proxy_refuses_nul),
-		cmocka_unit_test(bound_12_size_and_count), cmocka_unit_test(http_1_0_closes),
+		cmocka_unit_test(exec_1_a_good_head),
+		cmocka_unit_test(exec_1_every_prefix_asks_for_more),
+		cmocka_unit_test(proxy_refuses),
+		cmocka_unit_test(proxy_refuses_nul),
+		cmocka_unit_test(bound_12_size_and_count),
+		cmocka_unit_test(http_1_0_closes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,11 +109,14 @@ static void fence_12_bind(void **state)
 	bool again;
 
 	(void)state;
-	assert_int_not_equal(kz_tenure_bind(&t, "no lease", 5, KZ_MS(100), at(0), &again, NULL), KZ_OK);
+	assert_int_not_equal(kz_tenure_bind(&t, "no lease", 5, KZ_MS(100), at(0), &again, NULL),
+			     KZ_OK);
 	assert_int_not_equal(kz_tenure_bind(&t, NULL, 5, KZ_MS(100), at(0), &again, NULL), KZ_OK);
 	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 0, KZ_MS(100), at(0), &again, NULL), KZ_OK);
 	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(0), at(0), &again, NULL), KZ_OK);
-	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(KZ_TENURE_TTL_MOST + 1), at(0), &again, NULL), KZ_OK);
+	assert_int_not_equal(
+		kz_tenure_bind(&t, LEASE, 5, KZ_MS(KZ_TENURE_TTL_MOST + 1), at(0), &again, NULL),
+		KZ_OK);
 	assert_int_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(0), &again, NULL), KZ_OK);
 	assert_false(again);
 	assert_int_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(50), &again, NULL), KZ_OK);
@@ -121,7 +124,8 @@ static void fence_12_bind(void **state)
 	assert_int_equal(t.until.boot_ms, 100);
 	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 6, KZ_MS(100), at(50), &again, NULL), KZ_OK);
 	assert_int_not_equal(kz_tenure_bind(&t, OTHER, 9, KZ_MS(100), at(50), &again, NULL), KZ_OK);
-	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(100), &again, NULL), KZ_OK);
+	assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(100), &again, NULL),
+			     KZ_OK);
 	assert_int_equal(kz_tenure_reset(&t, LEASE, NULL), KZ_OK);
 	assert_int_not_equal(kz_tenure_bind(&t, OTHER, 9, KZ_MS(100), at(50), &again, NULL), KZ_OK);
 	kz_tenure_clean(&t);
@@ -135,9 +139,12 @@ static void fence_12_only_a_clean_worker_is_bound(void **state)
 
 	(void)state;
 	for (int s = KZ_TENURE_BOUND; s <= KZ_TENURE_BROKEN; s++) {
-		struct kz_tenure t = { .state = (enum kz_tenure_state)s, .lease = OTHER, .fence = 1 };
+		struct kz_tenure t = { .state = (enum kz_tenure_state)s,
+				       .lease = OTHER,
+				       .fence = 1 };
 
-		assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(0), &again, NULL), KZ_OK);
+		assert_int_not_equal(kz_tenure_bind(&t, LEASE, 5, KZ_MS(100), at(0), &again, NULL),
+				     KZ_OK);
 		assert_int_equal(t.fence, 1);
 	}
 }
@@ -238,8 +245,9 @@ static void reset_6_order_and_identity(void **state)
 	static const struct {
 		const char *key, *text;
 		int64_t number;
-	} wrong[] = { { "worker", "w-2", 0 }, { "instance", LEASE, 0 }, { "token", "u", 0 },
-		      { "killed_us", NULL, 21 }, { "wiped_us", NULL, 31 }, { "measured_us", NULL, 19 } };
+	} wrong[] = { { "worker", "w-2", 0 },   { "instance", LEASE, 0 },
+		      { "token", "u", 0 },      { "killed_us", NULL, 21 },
+		      { "wiped_us", NULL, 31 }, { "measured_us", NULL, 19 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -33,7 +33,8 @@ void kz_judge_read(const struct kz_json *r, const struct kz_lease *lease, const 
 
 	*e = (struct kz_evidence){ 0 };
 	for (int i = 0; i < KZ_SURFACE_COUNT; i++)
-		read_surface(kz_json_get(all, kz_surface_code((enum kz_surface)i)), &e->surfaces[i]);
+		read_surface(kz_json_get(all, kz_surface_code((enum kz_surface)i)),
+			     &e->surfaces[i]);
 	e->init_dead = kz_json_flag(r, "init_dead", false);
 	e->kill_before_wipe = killed > 0 && killed <= wiped && wiped <= measured;
 	e->names_match = kz_str_eq(kz_json_str(r, "worker", ""), lease->worker) &&
@@ -72,7 +73,10 @@ struct kz_json *kz_judge_evidence(const struct kz_evidence *e, const struct kz_l
 	kz_json_set_int(o, "v", 1);
 	kz_json_set_str(o, "type", "evidence");
 	kz_json_set_bool(o, "clean", *clean);
-	kz_json_set_str(o, "dirty", *clean ? NULL : bad < 0 ? "order" : kz_surface_code((enum kz_surface)bad));
+	kz_json_set_str(o, "dirty",
+			*clean  ? NULL :
+			bad < 0 ? "order" :
+				  kz_surface_code((enum kz_surface)bad));
 	kz_json_set_str(o, "worker", lease->worker);
 	kz_json_set_str(o, "lease", lease->id);
 	kz_json_set_str(o, "operation", operation);

@@ -12,11 +12,13 @@
 struct kz_json;
 
 /* What a readings object says; anything missing or of a wrong type stays absent. in: r may be NULL; token of this reset */
-void kz_judge_read(const struct kz_json *r, const struct kz_lease *lease, const char *token, struct kz_evidence *e);
+void kz_judge_read(const struct kz_json *r, const struct kz_lease *lease, const char *token,
+		   struct kz_evidence *e);
 /*
  * The evidence object. in: e judged. out: new {"v","type","clean","dirty","worker","lease","operation","at_ms","surfaces"};
  * dirty is the first surface that is not clean, "order" when the steps or names are wrong, null when clean
  */
-struct kz_json *kz_judge_evidence(const struct kz_evidence *e, const struct kz_lease *lease, const char *token, bool *clean);
+struct kz_json *kz_judge_evidence(const struct kz_evidence *e, const struct kz_lease *lease,
+				  const char *token, bool *clean);
 
 #endif

@@ -18,7 +18,7 @@
 /* How a reset ends at the authority. */
 struct verdict {
 	bool clean;
-	bool quarantine;   /* nothing could be read: a person may want to look */
+	bool quarantine; /* nothing could be read: a person may want to look */
 	enum kz_reason cause;
 };
 
@@ -33,7 +33,8 @@ static enum kz_rc connect_to(const struct kz_reset_env *env, const struct kz_lea
 		return rc;
 	kz_worker_secret(&key, l->worker, l->instance, secret);
 	kz_secret_release(&key);
-	rc = kz_str_format(path, sizeof path, err, "%s/workers/%s/ctl/control.sock", env->state, l->worker);
+	rc = kz_str_format(path, sizeof path, err, "%s/workers/%s/ctl/control.sock", env->state,
+			   l->worker);
 	if (rc == KZ_OK)
 		rc = kz_wk_open(w, path, secret, until, err);
 	explicit_bzero(secret, sizeof secret);
@@ -44,8 +45,9 @@ static enum kz_rc connect_to(const struct kz_reset_env *env, const struct kz_lea
  * A lease that was never used was never bound, and a clean worker takes no reset:
  * bind it now, so that it is measured and published instead of retired.
  */
-static enum kz_rc reset_on(struct kz_wk *w, const struct kz_reset_env *env, const struct kz_lease *l,
-			   struct kz_deadline until, struct kz_json **readings, struct kz_err *err)
+static enum kz_rc reset_on(struct kz_wk *w, const struct kz_reset_env *env,
+			   const struct kz_lease *l, struct kz_deadline until,
+			   struct kz_json **readings, struct kz_err *err)
 {
 	(void)kz_wk_bind(w, l->id, l->fence, env->timeout, until, NULL);
 	return kz_wk_reset(w, l->id, l->token, until, readings, err);
@@ -62,7 +64,8 @@ static enum kz_rc ask(const struct kz_reset_env *env, const struct kz_lease *l,
 
 		rc = reset_on(env->worker, env, l, until, readings, &first);
 		/* that connection may have broken with the run; the worker can still be asked on another */
-		if (rc == KZ_OK || !kz_str_eq(first.reason, kz_reason_code(KZ_R_WORKER_UNREACHABLE))) {
+		if (rc == KZ_OK ||
+		    !kz_str_eq(first.reason, kz_reason_code(KZ_R_WORKER_UNREACHABLE))) {
 			if (rc != KZ_OK)
 				*err = first;
 			return rc;
@@ -79,7 +82,8 @@ static bool is_single_use(const struct kz_reset_env *env, const struct kz_lease 
 	kz_auto_wk struct kz_wk *w = NULL;
 	kz_auto_json struct kz_json *h = NULL;
 
-	if (connect_to(env, l, until, &w, NULL) != KZ_OK || kz_wk_health(w, until, &h, NULL) != KZ_OK)
+	if (connect_to(env, l, until, &w, NULL) != KZ_OK ||
+	    kz_wk_health(w, until, &h, NULL) != KZ_OK)
 		return false;
 	return kz_json_flag(h, "single_use", false);
 }
@@ -103,7 +107,8 @@ static struct verdict measure(const struct kz_reset_env *env, const struct kz_le
 	*evidence = kz_judge_evidence(&e, l, l->token, &v.clean);
 	if (rc == KZ_OK)
 		return v;
-	if (kz_str_eq(why->reason, kz_reason_code(KZ_R_WORKER_REFUSED)) && is_single_use(env, l, until)) {
+	if (kz_str_eq(why->reason, kz_reason_code(KZ_R_WORKER_REFUSED)) &&
+	    is_single_use(env, l, until)) {
 		*why = (struct kz_err)KZ_ERR_INIT;
 		return v;
 	}
@@ -119,7 +124,8 @@ enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease
 	kz_auto_json struct kz_json *found = NULL;
 	struct kz_err why = KZ_ERR_INIT, audit = KZ_ERR_INIT;
 	struct verdict v;
-	enum kz_rc rc = kz_auth_reset_begin(env->auth, lease, KZ_MS(env->timeout.ms + MARGIN_MS), err);
+	enum kz_rc rc =
+		kz_auth_reset_begin(env->auth, lease, KZ_MS(env->timeout.ms + MARGIN_MS), err);
 
 	if (rc != KZ_OK)
 		return rc;
@@ -135,8 +141,9 @@ enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease
 	rc = v.clean ? kz_auth_publish(env->auth, lease, err) :
 		       kz_auth_retire(env->auth, lease, v.quarantine, kz_reason_code(v.cause), err);
 	if (!v.clean)
-		kz_log(KZ_LOG_WARNING, "worker retired after reset", "worker", lease->worker, "reason",
-		       kz_reason_code(v.cause), "dirty", kz_json_str(found, "dirty", NULL), NULL);
+		kz_log(KZ_LOG_WARNING, "worker retired after reset", "worker", lease->worker,
+		       "reason", kz_reason_code(v.cause), "dirty",
+		       kz_json_str(found, "dirty", NULL), NULL);
 	if (rc != KZ_OK)
 		return rc;
 	if (found)

@@ -20,9 +20,9 @@ struct kz_json;
 struct kz_reset_env {
 	struct kz_auth *auth;
 	struct kz_audit *audit;
-	struct kz_wk *worker;    /* an open connection, or NULL: it is opened */
-	const char *state;       /* state directory, for the socket and worker.key */
-	struct kz_ms timeout;    /* KZ_RESET_TIMEOUT_SECONDS [RESET-10] */
+	struct kz_wk *worker; /* an open connection, or NULL: it is opened */
+	const char *state;    /* state directory, for the socket and worker.key */
+	struct kz_ms timeout; /* KZ_RESET_TIMEOUT_SECONDS [RESET-10] */
 };
 
 /*
@@ -31,6 +31,7 @@ struct kz_reset_env {
  * out: evidence (new): {"v":1,"type":"evidence","clean":bool,"surfaces":{...},"worker","lease"}; KZ_OK also when not clean.
  * err: lease_lost, token_superseded, coordination_*, audit_unavailable (the worker is then retired, never published)
  */
-enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease, struct kz_json **evidence, struct kz_err *err);
+enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease,
+			  struct kz_json **evidence, struct kz_err *err);
 
 #endif

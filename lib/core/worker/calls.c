@@ -57,7 +57,8 @@ static enum kz_rc send_file(struct kz_wk *w, int fd, int64_t size, struct kz_dea
 			/* the promise of size cannot be kept, so the connection is of no more use */
 			w->is_broken = true;
 			return n < 0 ? kz_err_sys(err, KZ_E_IO, "cannot read the file") :
-				       kz_err_set(err, KZ_E_IO, "the file became shorter while it was read");
+				       kz_err_set(err, KZ_E_IO,
+						  "the file became shorter while it was read");
 		}
 		rc = kz_wire_send(w, t, (size_t)n, until, err);
 		if (rc != KZ_OK)
@@ -68,7 +69,8 @@ static enum kz_rc send_file(struct kz_wk *w, int fd, int64_t size, struct kz_dea
 }
 
 enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
-		     int fd, int64_t size, mode_t mode, struct kz_deadline until, struct kz_err *err)
+		     int fd, int64_t size, mode_t mode, struct kz_deadline until,
+		     struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = of_lease(lease), *answer = NULL;
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(8192);

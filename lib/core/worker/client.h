@@ -19,17 +19,21 @@ struct kz_wk; /* one connection */
 struct kz_json;
 
 /* Connect and authenticate. in: STATE/workers/NAME/ctl/control.sock is the place; secret from kz_worker_secret. err: worker_unreachable */
-enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *secret, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *secret,
+		      struct kz_deadline until, struct kz_err *err);
 void kz_wk_close(struct kz_wk *w);
 KZ_AUTO(kz_auto_wk_, struct kz_wk *, kz_wk_close)
 #define kz_auto_wk kz_auto(kz_auto_wk_)
 
 /* Health: {"state","image","instance","posture":{...},"single_use":bool,"bound":null|{"lease","fence"},"fence":N,"clock_ms":N}. out: new. err: worker_unreachable, worker_unauthorized */
-enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
+enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out,
+			struct kz_err *err);
 /* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12] */
-enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
+		      struct kz_deadline until, struct kz_err *err);
 /* Extend the worker-side deadline: clock_ms is the worker's clock read before Valkey was asked. err: worker_refused */
-enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl,
+			struct kz_deadline until, struct kz_err *err);
 
 /*
  * Where a file goes: the workspace (/work/space, owned by the tenant), or /work/code,
@@ -38,26 +42,30 @@ enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, st
  */
 enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE };
 /* Put one file from fd (regular, size bytes). in: name is a validated relative name. err: worker_refused, io */
-enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name, int fd, int64_t size, mode_t mode, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
+		     int fd, int64_t size, mode_t mode, struct kz_deadline until,
+		     struct kz_err *err);
 /* Get one file of the workspace: calls sink with its bytes. out: size. err: output_missing, output_not_regular, output_too_large (over max) */
 typedef enum kz_rc (*kz_wk_sink)(void *arg, const void *p, size_t n, struct kz_err *err);
-enum kz_rc kz_wk_get(struct kz_wk *w, const char *lease, const char *name, int64_t max, kz_wk_sink sink, void *arg, int64_t *size, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_get(struct kz_wk *w, const char *lease, const char *name, int64_t max,
+		     kz_wk_sink sink, void *arg, int64_t *size, struct kz_deadline until,
+		     struct kz_err *err);
 
 struct kz_wk_exec {
 	const char *lease;
-	const char *const *argv;  /* absolute program, NULL-terminated */
-	const char *const *envp;  /* the whole environment, NULL-terminated [EXEC-13] */
+	const char *const *argv; /* absolute program, NULL-terminated */
+	const char *const *envp; /* the whole environment, NULL-terminated [EXEC-13] */
 	struct kz_ms wall;
-	int64_t output_bytes;     /* bound of stdout and stderr together */
+	int64_t output_bytes; /* bound of stdout and stderr together */
 	int64_t open_files;
-	bool stdin_open;          /* stream standard input; else it is empty */
+	bool stdin_open; /* stream standard input; else it is empty */
 };
 /* What a running program tells; return non-zero from a callback to end the run. */
 struct kz_wk_events {
 	void *arg;
 	int (*out)(void *arg, int stream /* 1 stdout, 2 stderr */, const void *p, size_t n);
-	int stdin_fd;             /* read and forwarded when exec.stdin_open; -1 none */
-	int cancel_fd;            /* readable: kill the tenant, keep reading to the record; -1 none */
+	int stdin_fd;  /* read and forwarded when exec.stdin_open; -1 none */
+	int cancel_fd; /* readable: kill the tenant, keep reading to the record; -1 none */
 };
 /*
  * Run to the end. out: the worker's terminal record (new): {"cause","exit","signal",
@@ -65,8 +73,10 @@ struct kz_wk_events {
  * "killed_count","started":bool,"reason"}.
  * err: transport_lost when the stream ended without a record (the outcome is unknown).
  */
-enum kz_rc kz_wk_run(struct kz_wk *w, const struct kz_wk_exec *x, const struct kz_wk_events *ev, struct kz_deadline until, struct kz_json **record, struct kz_err *err);
+enum kz_rc kz_wk_run(struct kz_wk *w, const struct kz_wk_exec *x, const struct kz_wk_events *ev,
+		     struct kz_deadline until, struct kz_json **record, struct kz_err *err);
 /* End the tenant, make the next one's namespaces, measure. out: readings (new), judged by rule/evidence. err: worker_unreachable, reset_timeout */
-enum kz_rc kz_wk_reset(struct kz_wk *w, const char *lease, const char *token, struct kz_deadline until, struct kz_json **readings, struct kz_err *err);
+enum kz_rc kz_wk_reset(struct kz_wk *w, const char *lease, const char *token,
+		       struct kz_deadline until, struct kz_json **readings, struct kz_err *err);
 
 #endif

@@ -16,11 +16,11 @@
 struct run {
 	struct kz_wk *w;
 	const struct kz_wk_events *ev;
-	struct kz_buf out;     /* frames on their way to the worker */
-	int64_t window;        /* bytes of standard input that the worker takes */
+	struct kz_buf out; /* frames on their way to the worker */
+	int64_t window;    /* bytes of standard input that the worker takes */
 	bool input_open;
 	bool is_cancelled;
-	bool is_quiet;         /* the caller wants no more output */
+	bool is_quiet; /* the caller wants no more output */
 	struct kz_json *record;
 };
 
@@ -33,8 +33,8 @@ static enum kz_rc lost(struct kz_wk *w, struct kz_err *err)
 static enum kz_rc add_frame(struct run *r, int type, const void *p, size_t n, struct kz_err *err)
 {
 	const unsigned char h[KZ_WIRE_FRAME_HEAD] = { (unsigned char)type, (unsigned char)(n >> 24),
-						      (unsigned char)(n >> 16), (unsigned char)(n >> 8),
-						      (unsigned char)n };
+						      (unsigned char)(n >> 16),
+						      (unsigned char)(n >> 8), (unsigned char)n };
 	enum kz_rc rc = kz_buf_add(&r->out, h, sizeof h, err);
 
 	return rc == KZ_OK ? kz_buf_add(&r->out, p, n, err) : rc;
@@ -70,8 +70,7 @@ static enum kz_rc take_frame(struct run *r, int type, const char *p, size_t n, s
 		if (kz_json_parse(p, n, &r->record, NULL) != KZ_OK || !kz_json_is_object(r->record))
 			return lost(r->w, err);
 		return KZ_OK;
-	default:
-		return lost(r->w, err);
+	default: return lost(r->w, err);
 	}
 }
 
@@ -147,11 +146,13 @@ static enum kz_rc turn(struct run *r, struct kz_deadline until, struct kz_err *e
 	if (rc == KZ_OK && p[0].revents & POLLOUT)
 		rc = flush(r, err);
 	if (rc == KZ_OK && p[0].revents & ~POLLOUT)
-		rc = kz_wire_more(r->w, until, NULL) == KZ_OK ? take_frames(r, err) : lost(r->w, err);
+		rc = kz_wire_more(r->w, until, NULL) == KZ_OK ? take_frames(r, err) :
+								lost(r->w, err);
 	return rc;
 }
 
-static int64_t add_strings(struct kz_buf *b, const char *const *v, enum kz_rc *rc, struct kz_err *err)
+static int64_t add_strings(struct kz_buf *b, const char *const *v, enum kz_rc *rc,
+			   struct kz_err *err)
 {
 	int64_t n = 0;
 
@@ -167,10 +168,12 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 	kz_auto_json struct kz_json *o = kz_json_object();
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(65536), tail = KZ_BUF_INIT(VECTORS_MAX);
 	enum kz_rc rc = KZ_OK;
-	int64_t argc = add_strings(&tail, x->argv, &rc, err), envc = add_strings(&tail, x->envp, &rc, err);
+	int64_t argc = add_strings(&tail, x->argv, &rc, err),
+		envc = add_strings(&tail, x->envp, &rc, err);
 
 	if (rc != KZ_OK)
-		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "arguments and environment are too large");
+		return kz_refuse(err, KZ_R_CANNOT_EXECUTE,
+				 "arguments and environment are too large");
 	kz_json_set_str(o, "lease", x->lease);
 	kz_json_set_int(o, "argc", argc);
 	kz_json_set_int(o, "envc", envc);

@@ -31,7 +31,8 @@ enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *s
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	w->fd = -1;
 	kz_buf_init(&w->in, KZ_WIRE_IN_MAX);
-	if (kz_str_copy(w->secret, sizeof w->secret, secret, err) != KZ_OK || kz_sys_before(KZ_SYS_WK_CONNECT) ||
+	if (kz_str_copy(w->secret, sizeof w->secret, secret, err) != KZ_OK ||
+	    kz_sys_before(KZ_SYS_WK_CONNECT) ||
 	    kz_unix_connect(socket_path, until, &w->fd, err) != KZ_OK) {
 		kz_wk_close(w);
 		return kz_refuse(err, KZ_R_WORKER_UNREACHABLE, NULL);

@@ -30,17 +30,23 @@ enum { KZ_WIRE_IN = 16, KZ_WIRE_IN_END, KZ_WIRE_KILL, KZ_WIRE_DONE };
 /* Mark the connection broken; returns the failure (worker_unreachable unless err has a reason). */
 enum kz_rc kz_wire_break(struct kz_wk *w, struct kz_err *err);
 /* Send the head of a request whose body of that many bytes follows. in: method and path are fixed texts */
-enum kz_rc kz_wire_head(struct kz_wk *w, const char *method, const char *path, int64_t body, struct kz_deadline until, struct kz_err *err);
-enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wire_head(struct kz_wk *w, const char *method, const char *path, int64_t body,
+			struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_deadline until,
+			struct kz_err *err);
 /* Receive at least one more byte into w->in. */
 enum kz_rc kz_wire_more(struct kz_wk *w, struct kz_deadline until, struct kz_err *err);
 /* The head of an answer. out: status 100..599, length of its body (0 when none was told) */
-enum kz_rc kz_wire_answer(struct kz_wk *w, struct kz_deadline until, int *status, int64_t *length, struct kz_err *err);
+enum kz_rc kz_wire_answer(struct kz_wk *w, struct kz_deadline until, int *status, int64_t *length,
+			  struct kz_err *err);
 /* The JSON body of an answer, n bytes. out: new */
-enum kz_rc kz_wire_json(struct kz_wk *w, int64_t n, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
+enum kz_rc kz_wire_json(struct kz_wk *w, int64_t n, struct kz_deadline until, struct kz_json **out,
+			struct kz_err *err);
 /* The refusal or fault that an answer other than 200 and 101 carries. */
-enum kz_rc kz_wire_refusal(struct kz_wk *w, int status, int64_t n, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wire_refusal(struct kz_wk *w, int status, int64_t n, struct kz_deadline until,
+			   struct kz_err *err);
 /* Request with a JSON body (o is taken; NULL: none) and JSON answer. out: new, or left alone when out is NULL */
-enum kz_rc kz_wire_call(struct kz_wk *w, const char *method, const char *path, struct kz_json *o, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
+enum kz_rc kz_wire_call(struct kz_wk *w, const char *method, const char *path, struct kz_json *o,
+			struct kz_deadline until, struct kz_json **out, struct kz_err *err);
 
 #endif
