@@ -260,7 +260,6 @@ void kz_client_close(struct kz_client *c)
 		w->resetter = NULL;
 	if (w->runner == c) {
 		w->runner = NULL;
-		kz_run_detach(w->run);
 		kz_run_cancel(w->run, "transport_lost");
 	}
 	if (w->holder == c) {

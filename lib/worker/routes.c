@@ -223,8 +223,10 @@ static void reset(struct kz_client *c, const struct kz_json *in, struct kz_slice
 		kz_client_refuse(c, &err);
 		return;
 	}
+#ifdef KZ_FAULT_BUILD
 	(void)kz_str_copy(w->reset_dirty, sizeof w->reset_dirty, kz_json_str(in, "dirty", ""),
 			  NULL);
+#endif
 	c->state = KZ_CLIENT_WAITING;
 	w->resetter = c;
 	/* the lease is over: neither its deadline nor its connection ends anything from here */

@@ -203,13 +203,6 @@ void kz_run_cancel(struct kz_run *r, const char *cause)
 	end_run(r, cause);
 }
 
-void kz_run_detach(struct kz_run *r)
-{
-	r->calls.on_output = NULL;
-	r->calls.on_window = NULL;
-	r->arg = NULL;
-}
-
 static enum kz_rc watch_all(struct kz_run *r, struct kz_err *err)
 {
 	r->watch[0] = kz_watch_new(r->serve, r->pipe[0], KZ_SERVE_WRITE, kz_run_write_input, r);

@@ -50,7 +50,5 @@ bool kz_run_input(struct kz_run *r, const void *p, size_t n);
 void kz_run_input_end(struct kz_run *r);
 /* End it for this cause ("lease_lost", "signal"), unless it has ended. */
 void kz_run_cancel(struct kz_run *r, const char *cause);
-/* Nobody listens any more: the record will be dropped. */
-void kz_run_detach(struct kz_run *r);
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # kz-worker in a real container: walls, runs, causes, residue, ownership.
 
+bats_require_minimum_version 1.5.0
 load worker
 
 setup_file() { worker_start; }
@@ -347,4 +348,95 @@ except OSError: pass'
 	[ "$status" -eq 0 ]
 	[ "$(jq -rs '[.[] | select(.type == "readings") | .surfaces.descriptors.now] | unique | length' <"$WORKER_STATE/said")" -eq 1 ]
 	[ -z "$(dirty)" ]
+}
+
+# A run in the background, until it has started: the tenant's cgroup has more than its first process.
+start_run() {
+	wk_bg "$@" &
+	background=$!
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[ "$(tenant_tasks)" -lt 2 ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+wk_bg() {
+	exec "$WORKER_BUILD/tests/tool/wk" "$WORKER_STATE" w-1 "$(cat "$WORKER_STATE/instance")" "$@" \
+		3>"$WORKER_STATE/bg.said" >"$WORKER_STATE/bg.out" 2>"$WORKER_STATE/bg.err" </dev/null
+}
+
+tenant_cgroup() {
+	jq -r '.cgroups.trees[] | select(.controllers | test("(^|,)pids(,|$)") or . == "") | .dir' \
+		"$WORKER_STATE/workers/w-1/worker.json" | head -1
+}
+
+tenant_tasks() { cat "$(tenant_cgroup)/tenant/pids.current"; }
+
+process_1() { head -1 "$(tenant_cgroup)/worker/cgroup.procs"; }
+
+# with the next tenant's first process, which has joined by then
+is_quiet() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[ "$(tenant_tasks)" -gt 1 ] || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+@test "EXEC-4: kill -9 of the caller ends the tenant at once, and the worker can be reset" {
+	start_run bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 60000 1000 /bin/sh -c '(setsid sleep 100 &); sleep 100'
+	kill -9 "$background"
+	is_quiet
+	wk health
+	[ "$(said .state)" = ended ]
+	wk reset "$LEASE" t
+	[ -z "$(dirty)" ]
+}
+
+@test "EXEC-8: when process 1 dies mid-run the transport is lost, and there is no record" {
+	start_run bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 60000 1000 /bin/sh -c 'echo half; sleep 100'
+	kill -9 "$(process_1)"
+	local rc=0
+	wait "$background" || rc=$?
+	[ "$rc" -eq 1 ]
+	grep -q '^transport_lost:' "$WORKER_STATE/bg.err"
+	[ ! -s "$WORKER_STATE/bg.said" ]
+	worker_new
+}
+
+@test "EXEC-15: no message names the worker's address" {
+	worker_delete
+	wk health
+	grep -q '^worker_unreachable:' "$WORKER_STATE/err"
+	run ! grep -q "$WORKER_STATE" "$WORKER_STATE/err"
+	worker_new
+}
+
+@test "RESET-1: a reset by another connection ends what runs, whose record says so" {
+	start_run bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 60000 1000 /bin/sleep 100
+	wk reset "$LEASE" t
+	[ "$status" -eq 0 ]
+	[ -z "$(dirty)" ]
+	wait "$background"
+	[ "$(jq -r .cause "$WORKER_STATE/bg.said")" = lease_lost ]
+	finds_nothing
+}
+
+@test "RT-15: process 1 outside of a container refuses, and says what is off" {
+	local boot='{"v":1,"worker":"w","instance":"i","secret":"'$(printf '%064d' 0)'","image":"x","tenant_uid":1000,
+		"tenant_gid":1000,"cgroup":"v1","uid_count":3,"capabilities":[],"limits":{"disk_bytes":1,"inodes":1,"pids":1,
+		"memory_bytes":1,"open_files":1,"output_bytes":1},"fds":{"control":4,"ready":5,"tenant_procs":[6],
+		"procs_read":7,"pids_current":7,"pids_events":7,"memory_events":7,"memory_current":7,"memory_peak":7,"cpu_usage":7}}'
+	run -69 "$WORKER_BUILD/bin/kz-worker" 3<<<"$boot" 4</dev/null 5>"$WORKER_STATE/ready" 6>/dev/null 7</dev/null
+	[ "$(jq -r '[.ready,.reason]|join(" ")' "$WORKER_STATE/ready")" = 'false posture_failed' ]
+}
+
+@test "RT-15: a boot object that is malformed is refused" {
+	local bad
+	for bad in '' '{' '[]' '{"v":2}' '{"v":1,"worker":"w"}' '{"v":1,"v":1}'; do
+		run -65 "$WORKER_BUILD/bin/kz-worker" 3<<<"$bad" 4</dev/null
+	done
 }
