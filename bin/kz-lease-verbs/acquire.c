@@ -1,4 +1,7 @@
 /* kz-lease acquire and with: a lease for somebody. */
+#include <signal.h>
+
+#include "base/sig.h"
 #include "verbs.h"
 
 const struct kz_column kz_lease_columns[] = {
@@ -33,7 +36,10 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 {
 	struct kz_who_options o = { .wait_ms = -1 };
 	struct kz_hold h kz_auto_hold = { 0 };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	kz_auto_close int sig_fd = -1;
 	struct kz_ms wait;
+	int sig;
 	const struct kz_opt opts[] = { KZ_WHO_OPTIONS(&o), KZ_OPT_JSON(cli), KZ_OPT_END };
 	const struct kz_usage usage = {
 		"kz-lease", "acquire", KZ_ACQUIRE_SYNOPSIS, KZ_ACQUIRE_WHAT, opts, 0, 0
@@ -45,8 +51,11 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 	rc = kz_who_set(&h.who, o.actor, o.conversation, &cli->err);
 	if (!rc)
 		rc = kz_hold_open(&h, &cli->err);
+	/* A signal while waiting leaves no ticket; one after the grant must not lose the token. */
 	if (!rc)
-		rc = kz_hold_acquire(&h, kz_wait_of(&o, &wait), "", -1, &cli->err);
+		rc = kz_sig_open(signals, &sig_fd, &cli->err);
+	if (!rc)
+		rc = kz_hold_acquire(&h, kz_wait_of(&o, &wait), "", sig_fd, &cli->err);
 	if (!rc)
 		rc = kz_out_record(cli, kz_lease_columns, kz_lease_object(&h.lease, true));
 	/* A token that nobody could read would hold the worker until it expires. */
@@ -56,7 +65,8 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 
 		kz_hold_release(&h, NULL, &evidence, &ignored);
 	}
-	return kz_main_end(cli, rc);
+	sig = sig_fd >= 0 && rc ? kz_sig_next(sig_fd) : 0;
+	return sig ? kz_main_end_as(cli, rc, 128 + sig) : kz_main_end(cli, rc);
 }
 
 int kz_verb_with(struct kz_cli *cli, int argc, char **argv)

@@ -159,3 +159,18 @@ none_leased() {
 	[ "$rc" -eq 74 ]
 	none_leased
 }
+
+@test "LEASE-6 acquire that is interrupted while it waits leaves no ticket" {
+	local one two pid rc=0
+	one=$(kz-lease acquire -A x -C 1 -j)
+	two=$(kz-lease acquire -A x -C 2 -j)
+	kz-lease acquire -A x -C 3 2>err &
+	pid=$!
+	sleep 0.5
+	kill -TERM $pid
+	wait $pid || rc=$?
+	[ "$rc" -eq 143 ]
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$one") kz-lease release "$(jq -r .lease <<<"$one")"
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$two") kz-lease release "$(jq -r .lease <<<"$two")"
+	none_leased
+}

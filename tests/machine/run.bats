@@ -255,3 +255,48 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	run ! grep -q canary rows
 	run -0 kz-audit verify
 }
+
+@test "BOUND-1 runs that are aborted poison nothing" {
+	local i pid
+	for i in $(seq 20); do
+		kz-run -A a -C c -c 'import time; print(1, flush=True); time.sleep(20)' >out 2>/dev/null &
+		pid=$!
+		kz_wait 20 test -s out
+		if [ $((i % 2)) -eq 0 ]; then kill -KILL $pid; else kill -INT $pid; kill -TERM $pid; fi
+		wait $pid || true
+		: >out
+	done
+	for i in $(seq 20); do
+		kz_run -A a -C c -l shell -c "echo $i"
+		[ "$status" -eq 0 ]
+		[ "$output" = "$i" ]
+	done
+}
+
+@test "BOUND-1 the wall bound is neither early nor twice as late" {
+	local n
+	for n in 100 1000 3000; do
+		kz_run -t $n -c 'while True: pass'
+		[ "$status" -eq 124 ]
+		[ "$(kz_record wall_ms)" -ge $((n - 50)) ]
+		[ "$(kz_record wall_ms)" -lt $((n + 900)) ]
+	done
+}
+
+@test "EXEC-3 hostile bytes in programs and arguments" {
+	printf 'print("a")\n\0print("b")' >nul.py
+	local rc=0 bare
+	bare=$(/usr/bin/python3 nul.py 2>/dev/null) || rc=$?
+	kz_run nul.py
+	[ "$status" -eq "$rc" ]
+	[ "$output" = "$bare" ]
+	printf 'print("\xff")' >bad.py
+	kz_run bad.py
+	[ "$status" -eq 1 ]
+	kz_run -c 'import sys; print(sys.argv[1:])' '$(id)' '`id`' $'a\nb' '' -- '-x' 'é'
+	[ "$output" = "['\$(id)', '\`id\`', 'a\\nb', '', '--', '-x', 'é']" ]
+	kz_run -o $'\xd7\x90.txt' -o -dash.txt -l shell -c 'printf x >"א.txt"; printf y >./-dash.txt'
+	[ "$status" -eq 0 ]
+	[ "$(cat ./-dash.txt)" = y ]
+	[ "$(kz_record 'outputs[0].name')" = 'א.txt' ]
+}

@@ -43,7 +43,6 @@ struct kz_job_stream {
 struct kz_job {
 	const struct kz_run_ask *ask;
 	char run[KZ_ID_HEX];
-	/* prepare */
 	int sig_fd, cancel_fd; /* cancel_fd: an epoll set of all that ends a run from outside */
 	int interrupted;       /* the signal that did, SIGPIPE for a lost reader */
 	struct kz_conf conf;
@@ -57,25 +56,20 @@ struct kz_job {
 	const char **env; /* of the program, NULL-terminated; strings own */
 	struct kz_ms wall;
 	struct kz_writer *out, *err;
-	/* lease */
 	struct kz_auth *auth;
 	struct kz_audit *audit;
 	struct kz_lease lease;
 	bool has_lease, is_lease_own;
 	struct kz_deadline sure; /* until when it certainly holds without a renewal */
 	struct kz_heart *heart;
-	/* worker */
 	struct kz_wk *worker;
 	struct kz_json *health;
 	bool is_bound, is_prepared, is_audited;
-	/* exec */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
 	struct kz_json *worker_record;
 	struct kz_run_facts facts;
-	/* collect */
 	struct kz_json *out_list;
-	/* the first failure of kz's own */
-	struct kz_err failure;
+	struct kz_err failure; /* the first of kz's own */
 };
 
 /*

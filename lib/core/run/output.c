@@ -214,8 +214,8 @@ enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err)
 
 	for (size_t i = 0; i < j->output_count; i++) {
 		struct kz_err e = KZ_ERR_INIT;
-		enum kz_rc rc = kz_job_is_cancelled(j) ? kz_refuse(&e, KZ_R_CANCELLED, NULL)
-						       : collect_one(j, j->outputs[i], &e);
+		enum kz_rc rc = kz_job_is_cancelled(j) ? kz_refuse(&e, KZ_R_CANCELLED, NULL) :
+							 collect_one(j, j->outputs[i], &e);
 
 		if (rc && !first) {
 			first = rc;

@@ -90,8 +90,8 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 	else
 		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id,
 				     kz_reason_code(v.reason), err);
-	return rc ? rc
-		  : kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome),
+	return rc ? rc :
+		    kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome),
 				      kz_outcome_name(v.outcome), err);
 }
 

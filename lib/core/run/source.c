@@ -115,8 +115,8 @@ static enum kz_rc open_path(const char *path, int *fd, struct kz_err *err)
 {
 	if (kz_str_eq(path, "-")) {
 		*fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
-		return *fd >= 0 ? KZ_OK
-				: kz_refuse(err, KZ_R_CODE_UNREADABLE, "standard input is closed");
+		return *fd >= 0 ? KZ_OK :
+				  kz_refuse(err, KZ_R_CODE_UNREADABLE, "standard input is closed");
 	}
 	/* Non-blocking, so that a named pipe without a writer cannot hold us here. */
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -152,9 +152,9 @@ static enum kz_rc read_file(struct kz_source *s, const char *path, const char *l
 	rc = kz_source_copy(fd, KZ_SOURCE_MAX, cancel_fd, &s->fd, &s->size, err);
 	if (rc) {
 		kz_err_wrap(err, "the program");
-		return err && err->reason[0]
-			       ? rc
-			       : kz_err_reason(err, kz_reason_code(KZ_R_CODE_UNREADABLE));
+		return err && err->reason[0] ?
+			       rc :
+			       kz_err_reason(err, kz_reason_code(KZ_R_CODE_UNREADABLE));
 	}
 	if (s->size)
 		p = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
@@ -198,8 +198,8 @@ enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *cod
 		if (rc)
 			return rc;
 	}
-	rc = code ? read_text(s, code, language, err)
-		  : read_file(s, path, language, cancel_fd, err);
+	rc = code ? read_text(s, code, language, err) :
+		    read_file(s, path, language, cancel_fd, err);
 	if (!rc && !s->text) {
 		name_file(s, path);
 		if (lseek(s->fd, 0, SEEK_SET) < 0)
