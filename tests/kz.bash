@@ -23,7 +23,8 @@
 #                            sockets; returns 1 when there is something
 # kz_wait SECONDS COMMAND... try until it succeeds
 #
-# Needs bash, jq and kz; the programs are taken from KZ_BIN, else from this file's build tree, else from PATH.
+# Needs bash, jq and kz; the programs are taken from KZ_BIN, else from the tree that this file is
+# part of (built or installed), else from PATH.
 
 kz_bin_dir() {
 	local here
@@ -32,6 +33,8 @@ kz_bin_dir() {
 		echo "$KZ_BIN"
 	elif [ -x "$here/../build/bin/kz" ]; then
 		(cd "$here/../build/bin" && pwd)
+	elif [ -x "$here/../../bin/kz" ]; then
+		(cd "$here/../../bin" && pwd)
 	else
 		dirname "$(command -v kz)"
 	fi

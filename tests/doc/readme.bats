@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# The README's tour is run as it stands there (DEP-1, ADM-9).
+
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=2
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# The Nth block of shell in the README.
+block() {
+	awk -v want="$1" '/^```sh$/ { n++; on = 1; next } /^```$/ { on = 0 } on && n == want' "$BATS_TEST_DIRNAME/../../README.md"
+}
+
+@test "ADM-9: the first example prints its hello and a record" {
+	run bash -ec "$(block 1)"
+	echo "$output"
+	[ "${lines[0]}" = hello ]
+	[ "$(jq -r .exit <<<"${lines[1]}")" = 3 ]
+	[ "$(jq -r .cause <<<"${lines[1]}")" = exit ]
+}
+
+@test "ADM-9: the pipeline checks the record and reads the outputs" {
+	echo 7 >data.csv
+	echo 'open("sums.json", "w").write("{\"sum\": 7}"); open("report.txt", "w").write("seven")' >analyse.py
+	mkdir out
+	run bash -ec "$(block 2)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = true ]
+	[ "$(cat out/report.txt)" = seven ]
+	[ "$(jq .sum out/sums.json)" = 7 ]
+}
+
+@test "ADM-9: one lease around two programs keeps the workspace between them" {
+	run bash -ec "$(block 3)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "step one" ]
+}
+
+@test "DEP-1: the service runs what is dropped into its folder" {
+	mkdir -p inbox/done
+	echo 'print("from the inbox")' >inbox/job.py
+	block 4 | sed "s,/srv/inbox,$PWD/inbox," >run
+	sh run >log 2>&1 3>&- &
+	local pid=$!
+	kz_wait 20 test -e inbox/done/job.py
+	kill $pid
+	jq -e 'select(.type == "record") | .outcome == "completed"' inbox/done/job.py.jsonl
+}
+
+@test "ADM-9: the example of a bats suite passes, on a stack of its own" {
+	{
+		echo '#!/usr/bin/env bats'
+		block 5 | sed "s,/usr/local/share/kz/kz.bash,$BATS_TEST_DIRNAME/../kz.bash,"
+	} >own.bats
+	run env -u KZ_STATE bats own.bats
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
