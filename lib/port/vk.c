@@ -16,9 +16,9 @@
 #include "port/vk_url.h"
 
 struct kz_vk {
-	redisContext *c;      /* NULL after a failure */
+	redisContext *c; /* NULL after a failure */
 	struct kz_vk_url url;
-	char pending[256];    /* key of a BLPOP that was sent and not answered yet, or "" */
+	char pending[256]; /* key of a BLPOP that was sent and not answered yet, or "" */
 	struct kz_deadline pending_until;
 };
 
@@ -48,7 +48,8 @@ static enum kz_rc broken(struct kz_vk *v, struct kz_err *err, const char *what)
 	return KZ_E_UNAVAILABLE;
 }
 
-static enum kz_rc wait_socket(struct kz_vk *v, short events, struct kz_deadline until, struct kz_err *err)
+static enum kz_rc wait_socket(struct kz_vk *v, short events, struct kz_deadline until,
+			      struct kz_err *err)
 {
 	struct pollfd p = { .fd = v->c->fd, .events = events };
 	int n;
@@ -89,7 +90,8 @@ static enum kz_rc take_reply(struct kz_vk *v, redisReply **reply, struct kz_err 
 	return KZ_OK;
 }
 
-static enum kz_rc await_reply(struct kz_vk *v, struct kz_deadline until, redisReply **reply, struct kz_err *err)
+static enum kz_rc await_reply(struct kz_vk *v, struct kz_deadline until, redisReply **reply,
+			      struct kz_err *err)
 {
 	*reply = NULL;
 	for (;;) {
@@ -105,7 +107,8 @@ static enum kz_rc await_reply(struct kz_vk *v, struct kz_deadline until, redisRe
 	}
 }
 
-static enum kz_rc append(struct kz_vk *v, const struct kz_vk_arg *args, size_t count, struct kz_err *err)
+static enum kz_rc append(struct kz_vk *v, const struct kz_vk_arg *args, size_t count,
+			 struct kz_err *err)
 {
 	const char *small_p[64];
 	size_t small_n[64];
@@ -158,18 +161,26 @@ static enum kz_rc greet(struct kz_vk *v, struct kz_deadline until, struct kz_err
 	char number[24];
 
 	if (u->password[0] && u->user[0])
-		rc = exchange(v, (struct kz_vk_arg[]){ kz_vk_text("AUTH"), kz_vk_text(u->user), kz_vk_text(u->password) }, 3, until, NULL, err);
+		rc = exchange(v,
+			      (struct kz_vk_arg[]){ kz_vk_text("AUTH"), kz_vk_text(u->user),
+						    kz_vk_text(u->password) },
+			      3, until, NULL, err);
 	else if (u->password[0])
-		rc = exchange(v, (struct kz_vk_arg[]){ kz_vk_text("AUTH"), kz_vk_text(u->password) }, 2, until, NULL, err);
+		rc = exchange(v,
+			      (struct kz_vk_arg[]){ kz_vk_text("AUTH"), kz_vk_text(u->password) },
+			      2, until, NULL, err);
 	if (!rc && u->db)
-		rc = exchange(v, (struct kz_vk_arg[]){ kz_vk_text("SELECT"), kz_vk_num(number, u->db) }, 2, until, NULL, err);
+		rc = exchange(
+			v, (struct kz_vk_arg[]){ kz_vk_text("SELECT"), kz_vk_num(number, u->db) },
+			2, until, NULL, err);
 	if (!rc)
 		return KZ_OK;
 	if (v->c)
 		redisFree(v->c);
 	v->c = NULL;
 	if (rc == KZ_E_SOFTWARE) { /* a password where none is set, a database that is not there */
-		kz_err_set(err, KZ_E_UNAVAILABLE, "valkey: the server refused the login or database of KZ_VALKEY_URL");
+		kz_err_set(err, KZ_E_UNAVAILABLE,
+			   "valkey: the server refused the login or database of KZ_VALKEY_URL");
 		kz_err_reason(err, "coordination_unavailable");
 		rc = KZ_E_UNAVAILABLE;
 	}
@@ -183,8 +194,8 @@ static enum kz_rc connect_now(struct kz_vk *v, struct kz_deadline until, struct 
 	enum kz_rc rc;
 
 	v->pending[0] = 0;
-	v->c = v->url.path[0] ? redisConnectUnixNonBlock(v->url.path)
-			      : redisConnectNonBlock(v->url.host, v->url.port);
+	v->c = v->url.path[0] ? redisConnectUnixNonBlock(v->url.path) :
+				redisConnectNonBlock(v->url.host, v->url.port);
 	if (!v->c)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	if (v->c->err)
@@ -197,12 +208,14 @@ static enum kz_rc connect_now(struct kz_vk *v, struct kz_deadline until, struct 
 		return rc;
 	if (getsockopt(v->c->fd, SOL_SOCKET, SO_ERROR, &failure, &size) || failure) {
 		errno = failure;
-		return broken(v, err, failure == ECONNREFUSED ? "connection refused" : "cannot connect");
+		return broken(v, err,
+			      failure == ECONNREFUSED ? "connection refused" : "cannot connect");
 	}
 	return greet(v, until, err);
 }
 
-enum kz_rc kz_vk_open(struct kz_vk **out, const char *url, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_vk_open(struct kz_vk **out, const char *url, struct kz_deadline until,
+		      struct kz_err *err)
 {
 	kz_auto_vk struct kz_vk *v = calloc(1, sizeof(*v));
 	enum kz_rc rc;
@@ -249,7 +262,8 @@ enum kz_rc kz_vk_call(struct kz_vk *v, const struct kz_vk_arg *args, size_t coun
 	return rc;
 }
 
-static enum kz_rc send_pop(struct kz_vk *v, const char *key, struct kz_ms slice, struct kz_deadline until, struct kz_err *err)
+static enum kz_rc send_pop(struct kz_vk *v, const char *key, struct kz_ms slice,
+			   struct kz_deadline until, struct kz_err *err)
 {
 	char seconds[32];
 	enum kz_rc rc = KZ_OK;
@@ -266,7 +280,10 @@ static enum kz_rc send_pop(struct kz_vk *v, const char *key, struct kz_ms slice,
 	/* 0 would wait for ever. */
 	snprintf(seconds, sizeof(seconds), "%.3f", (double)(slice.ms > 0 ? slice.ms : 1) / 1000);
 	v->pending_until = kz_deadline_in(KZ_MS(slice.ms + 2000));
-	rc = append(v, (struct kz_vk_arg[]){ kz_vk_text("BLPOP"), kz_vk_text(key), kz_vk_text(seconds) }, 3, err);
+	rc = append(
+		v,
+		(struct kz_vk_arg[]){ kz_vk_text("BLPOP"), kz_vk_text(key), kz_vk_text(seconds) },
+		3, err);
 	return rc ? rc : flush(v, until, err);
 }
 
@@ -283,10 +300,11 @@ static enum kz_rc answer_of_pop(struct kz_vk *v, redisReply *r, bool *taken, str
 }
 
 /* Wait for the answer of a pop or the other descriptor; done: the wait is over for now. */
-static enum kz_rc await_pop(struct kz_vk *v, int other_fd, struct kz_deadline until, bool *done, bool *other,
-			    struct kz_err *err)
+static enum kz_rc await_pop(struct kz_vk *v, int other_fd, struct kz_deadline until, bool *done,
+			    bool *other, struct kz_err *err)
 {
-	struct pollfd p[2] = { { .fd = v->c->fd, .events = POLLIN }, { .fd = other_fd, .events = POLLIN } };
+	struct pollfd p[2] = { { .fd = v->c->fd, .events = POLLIN },
+			       { .fd = other_fd, .events = POLLIN } };
 	int n = poll(p, 2, kz_deadline_poll_ms(kz_deadline_min(until, v->pending_until)));
 
 	if (n < 0 && errno == EINTR)
@@ -311,7 +329,8 @@ enum kz_rc kz_vk_pop(struct kz_vk *v, const char *key, struct kz_ms slice, int o
 
 	*taken = *other = false;
 	if (!v->c || !kz_str_eq(v->pending, key))
-		rc = send_pop(v, key, slice, kz_deadline_min(until, kz_deadline_in(KZ_SECONDS(5))), err);
+		rc = send_pop(v, key, slice, kz_deadline_min(until, kz_deadline_in(KZ_SECONDS(5))),
+			      err);
 	while (!rc && !done) {
 		rc = take_reply(v, &r, err);
 		if (r)

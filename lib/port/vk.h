@@ -35,7 +35,8 @@ struct kz_vk_arg kz_vk_num(char buf[24], int64_t n);
  * err: url_unsupported (78) for every other form, coordination_*.
  * wait: until deadline
  */
-enum kz_rc kz_vk_open(struct kz_vk **out, const char *url, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_vk_open(struct kz_vk **out, const char *url, struct kz_deadline until,
+		      struct kz_err *err);
 void kz_vk_close(struct kz_vk *v);
 KZ_AUTO(kz_auto_vk_, struct kz_vk *, kz_vk_close)
 #define kz_auto_vk kz_auto(kz_auto_vk_)
@@ -58,6 +59,7 @@ enum kz_rc kz_vk_call(struct kz_vk *v, const struct kz_vk_arg *args, size_t coun
 enum kz_rc kz_vk_pop(struct kz_vk *v, const char *key, struct kz_ms slice, int other_fd,
 		     struct kz_deadline until, bool *taken, bool *other, struct kz_err *err);
 
+/* Free a reply; NULL is fine. */
 void kz_vk_reply_free(struct kz_vk_reply *r);
 KZ_AUTO(kz_auto_vk_reply_, struct kz_vk_reply *, kz_vk_reply_free)
 #define kz_auto_vk_reply kz_auto(kz_auto_vk_reply_)

@@ -32,7 +32,8 @@ enum kz_rc kz_vk_map_error(const char *text, struct kz_err *err)
 		{ "WRONGPASS", "coordination_unavailable", KZ_E_UNAVAILABLE },
 		{ "ERR max number of clients", "coordination_unavailable", KZ_E_UNAVAILABLE },
 		{ "ERR Function not found", "library_missing", KZ_E_PROTOCOL },
-		{ "KZSUPERSEDED", "library_missing", KZ_E_PROTOCOL }, /* said by an older library itself */
+		{ "KZSUPERSEDED", "library_missing",
+		  KZ_E_PROTOCOL }, /* said by an older library itself */
 	};
 
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++) {

@@ -8,7 +8,8 @@
 static enum kz_rc unsupported(struct kz_err *err, const char *what)
 {
 	/* The URL itself may hold a password, so it is never quoted. */
-	kz_err_set(err, KZ_E_CONFIG, "KZ_VALKEY_URL: %s; use unix:PATH or valkey://HOST:PORT", what);
+	kz_err_set(err, KZ_E_CONFIG, "KZ_VALKEY_URL: %s; use unix:PATH or valkey://HOST:PORT",
+		   what);
 	return kz_err_reason(err, "url_unsupported");
 }
 
@@ -71,10 +72,12 @@ static enum kz_rc parse_unix(const char *s, struct kz_vk_url *out, struct kz_err
 		n -= 2;
 	}
 	if (*s != '/' || n >= sizeof(out->path))
-		return unsupported(err, "the socket path must be absolute and shorter than 108 bytes");
+		return unsupported(err,
+				   "the socket path must be absolute and shorter than 108 bytes");
 	memcpy(out->path, s, n);
 	out->path[n] = 0;
-	if (query && (strncmp(query, "?db=", 4) || !number(query + 4, strlen(query + 4), 65535, &out->db)))
+	if (query &&
+	    (strncmp(query, "?db=", 4) || !number(query + 4, strlen(query + 4), 65535, &out->db)))
 		return unsupported(err, "malformed database number");
 	return KZ_OK;
 }

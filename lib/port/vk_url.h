@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 struct kz_vk_url {
-	char path[108];     /* unix socket, or "" */
+	char path[108]; /* unix socket, or "" */
 	char host[256];
 	int port;
 	char user[128], password[256];

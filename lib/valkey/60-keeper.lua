@@ -119,9 +119,9 @@ local function hand_out_deletes(x, node, tasks, most)
 		local e = load(x, due[i])
 		if e then
 			local again = x.now + x.conf.delete_ms
-			if e.tries > 0 then -- whoever took it before did not finish [FENCE-15]
-				move(x, e, "expire", again)
-			else
+			-- Whoever took it before did not finish in time [FENCE-15].
+			local is_again = e.tries > 0 and move(x, e, "expire", again)
+			if not is_again then
 				call("ZADD", x.d .. ":retiring:" .. node, again, e.name)
 			end
 			e.tries, e["until"] = e.tries + 1, again

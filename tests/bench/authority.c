@@ -52,9 +52,14 @@ static pid_t start_server(void)
 	snprintf(socket, sizeof(socket), "%s/s", dir);
 	snprintf(url, sizeof(url), "unix:%s", socket);
 	{
-		const char *const argv[] = { "valkey-server", "--port", "0", "--unixsocket", socket, "--dir", dir,
-					     "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction", NULL };
-		struct kz_spawn s = { .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1,
+		const char *const argv[] = { "valkey-server", "--port", "0", "--unixsocket",
+					     socket,          "--dir",  dir, "--appendonly",
+					     "yes",           "--save", "",  "--maxmemory-policy",
+					     "noeviction",    NULL };
+		struct kz_spawn s = { .argv = argv,
+				      .stdin_fd = -1,
+				      .stdout_fd = -1,
+				      .stderr_fd = -1,
 				      .parent_death_signal = SIGKILL };
 
 		must(kz_proc_spawn(&s, &pid, &pidfd, &err), &err, "valkey-server");
@@ -68,12 +73,18 @@ static pid_t start_server(void)
 static struct kz_auth *prepare(const char *deployment, size_t count)
 {
 	struct kz_err err = KZ_ERR_INIT;
-	struct kz_settings s = { .sandbox_warm_pool_min = (int64_t)count, .sandbox_pool_target_idle = 0,
-				 .sandbox_pool_max_allocated = (int64_t)count, .sandbox_max_concurrent_creates = 64,
-				 .sandbox_burst_idle_ttl_seconds = 3600, .sandbox_acquire_wait_seconds = 30,
-				 .sandbox_acquire_queue_max = 1000, .sandbox_max_concurrent_per_member = 4,
-				 .sandbox_lease_ttl_seconds = 900, .kz_reset_timeout_seconds = 20,
-				 .kz_create_timeout_seconds = 600, .kz_delete_timeout_seconds = 30 };
+	struct kz_settings s = { .sandbox_warm_pool_min = (int64_t)count,
+				 .sandbox_pool_target_idle = 0,
+				 .sandbox_pool_max_allocated = (int64_t)count,
+				 .sandbox_max_concurrent_creates = 64,
+				 .sandbox_burst_idle_ttl_seconds = 3600,
+				 .sandbox_acquire_wait_seconds = 30,
+				 .sandbox_acquire_queue_max = 1000,
+				 .sandbox_max_concurrent_per_member = 4,
+				 .sandbox_lease_ttl_seconds = 900,
+				 .kz_reset_timeout_seconds = 20,
+				 .kz_create_timeout_seconds = 600,
+				 .kz_delete_timeout_seconds = 30 };
 	struct kz_auth *a;
 	struct kz_task tasks[64];
 	size_t n, made = 0;
@@ -88,7 +99,9 @@ static struct kz_auth *prepare(const char *deployment, size_t count)
 	while (made < count) {
 		must(kz_auth_step(a, "bench", tasks, 64, &n, &err), &err, "step");
 		for (size_t i = 0; i < n; i++, made++)
-			must(kz_auth_ready(a, tasks[i].worker, tasks[i].token, tasks[i].instance, IMAGE, &err), &err, "ready");
+			must(kz_auth_ready(a, tasks[i].worker, tasks[i].token, tasks[i].instance,
+					   IMAGE, &err),
+			     &err, "ready");
 	}
 	return a;
 }
@@ -112,8 +125,12 @@ static void cycle(struct kz_auth *a, const char *actor)
 	struct kz_err err = KZ_ERR_INIT;
 	char conversation[KZ_ID_HEX];
 	struct kz_lease l;
-	struct kz_lease_ask ask = { .actor = actor, .conversation = conversation, .holder = "", .wait = KZ_SECONDS(30),
-				    .ttl = KZ_SECONDS(60), .cancel_fd = -1 };
+	struct kz_lease_ask ask = { .actor = actor,
+				    .conversation = conversation,
+				    .holder = "",
+				    .wait = KZ_SECONDS(30),
+				    .ttl = KZ_SECONDS(60),
+				    .cancel_fd = -1 };
 
 	kz_random_id(conversation);
 	must(kz_auth_acquire(a, &ask, &l, &err), &err, "acquire");
@@ -126,9 +143,12 @@ static void three_noops(struct kz_vk *v)
 	struct kz_err err = KZ_ERR_INIT;
 
 	for (int i = 0; i < 3; i++)
-		must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("FCALL"), kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_noop"),
-							 kz_vk_text("1"), kz_vk_text("{kz:bench}") },
-				4, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "noop");
+		must(kz_vk_call(v,
+				(struct kz_vk_arg[]){ kz_vk_text("FCALL"),
+						      kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_noop"),
+						      kz_vk_text("1"), kz_vk_text("{kz:bench}") },
+				4, kz_deadline_in(KZ_SECONDS(5)), NULL, &err),
+		     &err, "noop");
 }
 
 static int by_size(const void *a, const void *b)
@@ -221,7 +241,9 @@ static void one_ping(int c)
 	if (c < 0)
 		must(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), &err, "connect");
 	else
-		must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("PING") }, 1, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "ping");
+		must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("PING") }, 1,
+				kz_deadline_in(KZ_SECONDS(5)), NULL, &err),
+		     &err, "ping");
 }
 
 static void one_cycle(int c)
@@ -232,7 +254,8 @@ static void one_cycle(int c)
 
 	if (c < 0) {
 		kz_random_id(actor);
-		must(kz_auth_open(&a, url, "rate", kz_deadline_in(KZ_SECONDS(5)), &err), &err, "open");
+		must(kz_auth_open(&a, url, "rate", kz_deadline_in(KZ_SECONDS(5)), &err), &err,
+		     "open");
 	} else {
 		cycle(a, actor);
 	}
@@ -248,12 +271,15 @@ static void print_usec(void)
 	double usec = 0;
 
 	must(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), &err, "connect");
-	must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("INFO"), kz_vk_text("commandstats") }, 2, kz_deadline_in(KZ_SECONDS(5)), &r, &err), &err, "info");
+	must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("INFO"), kz_vk_text("commandstats") },
+			2, kz_deadline_in(KZ_SECONDS(5)), &r, &err),
+	     &err, "info");
 	at = strstr(kz_vk_str(r), "cmdstat_fcall:");
 	at = at ? strstr(at, "usec_per_call=") : NULL;
 	if (at)
 		usec = strtod(at + strlen("usec_per_call="), NULL);
-	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.usec\",\"usec_per_call\":%.2f}\n", usec);
+	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.usec\",\"usec_per_call\":%.2f}\n",
+	       usec);
 }
 
 static void bench_rate(void)
@@ -265,7 +291,9 @@ static void bench_rate(void)
 
 	pings = rate(one_ping);
 	must(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), &err, "connect");
-	must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("CONFIG"), kz_vk_text("RESETSTAT") }, 2, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "resetstat");
+	must(kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("CONFIG"), kz_vk_text("RESETSTAT") }, 2,
+			kz_deadline_in(KZ_SECONDS(5)), NULL, &err),
+	     &err, "resetstat");
 	cycles = rate(one_cycle);
 	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.rate\",\"clients\":%d,\"cycles_per_s\":%.0f,\"ping_per_s\":%.0f,\"ratio\":%.3f,\"goal\":0.12}\n",
 	       CLIENTS, cycles, pings, cycles / pings);
@@ -283,14 +311,29 @@ static void make_past_tickets(const char *deployment, size_t count)
 	snprintf(tag, sizeof(tag), "{kz:%s}", deployment);
 	must(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), &err, "connect");
 	for (size_t i = 0; i < count; i++) {
-		const struct kz_vk_arg leave[] = { kz_vk_text("FCALL"), kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_leave"),
-						   kz_vk_text("1"), kz_vk_text(tag), kz_vk_num(id, (int64_t)i), kz_vk_text("t"), kz_vk_text("past"), kz_vk_text("-") };
-		const struct kz_vk_arg ask[] = { kz_vk_text("FCALL"), kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_acquire"),
-						 kz_vk_text("1"), kz_vk_text(tag), leave[4], kz_vk_text("t"), kz_vk_text("past"),
-						 kz_vk_text("busy"), kz_vk_text(""), kz_vk_text("30000"), kz_vk_text("1000"), kz_vk_text("1") };
+		const struct kz_vk_arg leave[] = {
+			kz_vk_text("FCALL"),       kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_leave"),
+			kz_vk_text("1"),           kz_vk_text(tag),
+			kz_vk_num(id, (int64_t)i), kz_vk_text("t"),
+			kz_vk_text("past"),        kz_vk_text("-")
+		};
+		const struct kz_vk_arg ask[] = { kz_vk_text("FCALL"),
+						 kz_vk_text("kz_" KZ_LIBRARY_DIGEST "_acquire"),
+						 kz_vk_text("1"),
+						 kz_vk_text(tag),
+						 leave[4],
+						 kz_vk_text("t"),
+						 kz_vk_text("past"),
+						 kz_vk_text("busy"),
+						 kz_vk_text(""),
+						 kz_vk_text("30000"),
+						 kz_vk_text("1000"),
+						 kz_vk_text("1") };
 
-		must(kz_vk_call(v, ask, 12, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "ask");
-		must(kz_vk_call(v, leave, 8, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err, "leave");
+		must(kz_vk_call(v, ask, 12, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err,
+		     "ask");
+		must(kz_vk_call(v, leave, 8, kz_deadline_in(KZ_SECONDS(5)), NULL, &err), &err,
+		     "leave");
 	}
 }
 
@@ -302,8 +345,12 @@ static void bench_growth(size_t rounds, size_t workers, size_t tickets)
 	kz_auto_free int64_t *x = calloc(rounds, sizeof(*x));
 	kz_auto_free int64_t *y = calloc(rounds, sizeof(*y));
 	struct kz_lease busy;
-	struct kz_lease_ask ask = { .actor = "past", .conversation = "busy", .holder = "", .wait = KZ_MS(0),
-				    .ttl = KZ_SECONDS(900), .cancel_fd = -1 };
+	struct kz_lease_ask ask = { .actor = "past",
+				    .conversation = "busy",
+				    .holder = "",
+				    .wait = KZ_MS(0),
+				    .ttl = KZ_SECONDS(900),
+				    .cancel_fd = -1 };
 	double a, b;
 
 	must(kz_auth_acquire(many, &ask, &busy, &err), &err, "acquire");

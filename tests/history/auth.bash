@@ -13,7 +13,7 @@ drive_bin=$root/build/tests/history/drive
 
 auth_server() {
 	valkey-server --port 0 --unixsocket "$dir/s" --dir "$dir" --appendonly yes --save '' \
-		--maxmemory-policy "${1:-noeviction}" >>"$dir/valkey.log" 2>&1 &
+		--maxmemory-policy noeviction >>"$dir/valkey.log" 2>&1 &
 	server=$!
 	echo "$server" >"$dir/pid"
 	auth_wait 10 valkey_ok

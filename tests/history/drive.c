@@ -72,12 +72,19 @@ static uint32_t chance(uint32_t of)
 
 static struct kz_settings settings_of(char **v)
 {
-	static const char *const defaults[] = {
-		"SANDBOX_WARM_POOL_MIN=2", "SANDBOX_POOL_TARGET_IDLE=1", "SANDBOX_POOL_MAX_ALLOCATED=8",
-		"SANDBOX_MAX_CONCURRENT_CREATES=3", "SANDBOX_BURST_IDLE_TTL_SECONDS=2", "SANDBOX_ACQUIRE_WAIT_SECONDS=30",
-		"SANDBOX_ACQUIRE_QUEUE_MAX=256", "SANDBOX_MAX_CONCURRENT_PER_MEMBER=2", "SANDBOX_LEASE_TTL_SECONDS=900",
-		"KZ_RESET_TIMEOUT_SECONDS=20", "KZ_CREATE_TIMEOUT_SECONDS=5", "KZ_DELETE_TIMEOUT_SECONDS=1", NULL
-	};
+	static const char *const defaults[] = { "SANDBOX_WARM_POOL_MIN=2",
+						"SANDBOX_POOL_TARGET_IDLE=1",
+						"SANDBOX_POOL_MAX_ALLOCATED=8",
+						"SANDBOX_MAX_CONCURRENT_CREATES=3",
+						"SANDBOX_BURST_IDLE_TTL_SECONDS=2",
+						"SANDBOX_ACQUIRE_WAIT_SECONDS=30",
+						"SANDBOX_ACQUIRE_QUEUE_MAX=256",
+						"SANDBOX_MAX_CONCURRENT_PER_MEMBER=2",
+						"SANDBOX_LEASE_TTL_SECONDS=900",
+						"KZ_RESET_TIMEOUT_SECONDS=20",
+						"KZ_CREATE_TIMEOUT_SECONDS=5",
+						"KZ_DELETE_TIMEOUT_SECONDS=1",
+						NULL };
 	struct kz_settings s;
 	char name[64];
 
@@ -86,7 +93,8 @@ static struct kz_settings settings_of(char **v)
 		for (char *const *p = pass ? v : (char *const *)(uintptr_t)defaults; *p; p++) {
 			const char *eq = strchr(*p, '=');
 
-			if (!eq || kz_str_format(name, sizeof(name), &err, "%.*s", (int)(eq - *p), *p) ||
+			if (!eq ||
+			    kz_str_format(name, sizeof(name), &err, "%.*s", (int)(eq - *p), *p) ||
 			    kz_conf_set(&s, name, eq + 1, &err))
 				exit(failed(*p));
 		}
@@ -98,8 +106,8 @@ static struct kz_auth *load_and_configure(char **v, char **sets)
 	struct kz_settings s = settings_of(sets);
 	struct kz_auth *a;
 
-	if (kz_auth_load(&a, v[2], v[3], kz_deadline_in(KZ_SECONDS(5)), &err) || kz_auth_configure(a, &s, &err) ||
-	    kz_auth_image(a, IMAGE, &err))
+	if (kz_auth_load(&a, v[2], v[3], kz_deadline_in(KZ_SECONDS(5)), &err) ||
+	    kz_auth_configure(a, &s, &err) || kz_auth_image(a, IMAGE, &err))
 		exit(failed("load"));
 	return a;
 }
@@ -127,7 +135,8 @@ static int do_setup(int c, char **v)
 			return failed("step");
 		for (size_t i = 0; i < n; i++, made++)
 			if (tasks[i].kind == KZ_TASK_CREATE &&
-			    kz_auth_ready(a, tasks[i].worker, tasks[i].token, tasks[i].instance, IMAGE, &err))
+			    kz_auth_ready(a, tasks[i].worker, tasks[i].token, tasks[i].instance,
+					  IMAGE, &err))
 				return failed("ready");
 		if (n == 0)
 			break;
@@ -148,7 +157,8 @@ static int do_acquire(int c, char **v)
 	ask.ttl = KZ_MS(number(v[7]));
 	if (kz_auth_acquire(connect_to(v), &ask, &l, &err))
 		return failed("acquire");
-	printf("%s %s %s %lld %lld\n", l.id, l.token, l.worker, (long long)l.fence, (long long)l.expires_ms);
+	printf("%s %s %s %lld %lld\n", l.id, l.token, l.worker, (long long)l.fence,
+	       (long long)l.expires_ms);
 	return 0;
 }
 
@@ -162,7 +172,8 @@ static int do_lease(int c, char **v)
 		return 64;
 	a = connect_to(v);
 	memset(&l, 0, sizeof(l));
-	if (kz_str_copy(l.id, sizeof(l.id), v[4], &err) || kz_str_copy(l.token, sizeof(l.token), v[5], &err))
+	if (kz_str_copy(l.id, sizeof(l.id), v[4], &err) ||
+	    kz_str_copy(l.token, sizeof(l.token), v[5], &err))
 		return failed("ids");
 	if (kz_str_eq(v[1], "renew"))
 		rc = kz_auth_renew(a, &l, &err);
@@ -189,7 +200,8 @@ static int do_json(int c, char **v)
 	if (c != 4)
 		return 64;
 	a = connect_to(v);
-	if ((kz_str_eq(v[1], "status") ? kz_auth_status : kz_auth_leases)(a, &j, &err) || kz_json_write(j, &b, &err))
+	if ((kz_str_eq(v[1], "status") ? kz_auth_status : kz_auth_leases)(a, &j, &err) ||
+	    kz_json_write(j, &b, &err))
 		return failed(v[1]);
 	puts(kz_buf_str(&b));
 	return 0;
@@ -206,8 +218,9 @@ static int do_step(int c, char **v)
 	if (kz_auth_step(connect_to(v), v[4], t, 32, &n, &err))
 		return failed("step");
 	for (size_t i = 0; i < n; i++)
-		printf("%s %s %s %s %s\n", kinds[t[i].kind], t[i].worker, t[i].instance[0] ? t[i].instance : "-",
-		       t[i].token[0] ? t[i].token : "-", t[i].holder[0] ? t[i].holder : "-");
+		printf("%s %s %s %s %s\n", kinds[t[i].kind], t[i].worker,
+		       t[i].instance[0] ? t[i].instance : "-", t[i].token[0] ? t[i].token : "-",
+		       t[i].holder[0] ? t[i].holder : "-");
 	return 0;
 }
 
@@ -253,8 +266,8 @@ static int do_admission(int c, char **v)
 	if (c != (kz_str_eq(v[1], "open") ? 5 : 6))
 		return 64;
 	a = connect_to(v);
-	if (kz_str_eq(v[1], "open") ? kz_auth_open_admission(a, v[4], KZ_SECONDS(60), &err)
-				    : kz_auth_close_admission(a, v[4], v[5], &err))
+	if (kz_str_eq(v[1], "open") ? kz_auth_open_admission(a, v[4], KZ_SECONDS(60), &err) :
+				      kz_auth_close_admission(a, v[4], v[5], &err))
 		return failed(v[1]);
 	return 0;
 }
@@ -273,7 +286,8 @@ static int do_inventory(int c, char **v)
 		int bound = 0;
 		long long fence = 0;
 
-		if (n == 4096 || sscanf(*p, "%63[^:]:%32[^:]:%lld:%d", seen[n].worker, seen[n].instance, &fence, &bound) < 2)
+		if (n == 4096 || sscanf(*p, "%63[^:]:%32[^:]:%lld:%d", seen[n].worker,
+					seen[n].instance, &fence, &bound) < 2)
 			return 64;
 		seen[n].fence = fence;
 		seen[n].is_bound = bound == 1;
@@ -285,8 +299,9 @@ static int do_inventory(int c, char **v)
 
 static void print_transition(FILE *f, const struct kz_transition *t)
 {
-	fprintf(f, "%s %lld %lld %s %s %s %s %s %s %s %s %s\n", t->store, (long long)t->seq, (long long)t->at_ms, t->machine,
-		t->from, t->event, t->to, t->subject, t->worker[0] ? t->worker : "-", t->lease[0] ? t->lease : "-",
+	fprintf(f, "%s %lld %lld %s %s %s %s %s %s %s %s %s\n", t->store, (long long)t->seq,
+		(long long)t->at_ms, t->machine, t->from, t->event, t->to, t->subject,
+		t->worker[0] ? t->worker : "-", t->lease[0] ? t->lease : "-",
 		t->actor[0] ? t->actor : "-", t->cause[0] ? t->cause : "-");
 }
 
@@ -390,7 +405,8 @@ static void remove_worker(struct kz_auth *a, const char *dir, const struct kz_ta
 static void check_holder(struct kz_auth *a, const struct kz_task *t)
 {
 	/* Holders here say pid-N. */
-	if (kz_str_has_prefix(t->holder, "pid-") && kill((pid_t)number(t->holder + 4), 0) && errno == ESRCH)
+	if (kz_str_has_prefix(t->holder, "pid-") && kill((pid_t)number(t->holder + 4), 0) &&
+	    errno == ESRCH)
 		(void)kz_auth_holder_gone(a, t->token, &err);
 }
 
@@ -487,7 +503,8 @@ static bool move_in(const char *dir, const struct kz_lease *l, char path[256])
 	return true;
 }
 
-static int one_lease(struct kz_auth *a, const char *dir, const struct kz_lease_ask *ask, int64_t hold)
+static int one_lease(struct kz_auth *a, const char *dir, const struct kz_lease_ask *ask,
+		     int64_t hold)
 {
 	struct kz_lease l;
 	char tenant[256];
@@ -502,7 +519,8 @@ static int one_lease(struct kz_auth *a, const char *dir, const struct kz_lease_a
 	if (kz_auth_reset_begin(a, &l, KZ_SECONDS(5), &err))
 		return failed("release");
 	if (chance(20) == 0)
-		return kz_auth_retire(a, &l, chance(2), "reset_unclean", &err) ? failed("retire") : 0;
+		return kz_auth_retire(a, &l, chance(2), "reset_unclean", &err) ? failed("retire") :
+										 0;
 	unlink(tenant);
 	return kz_auth_publish(a, &l, &err) ? failed("publish") : 0;
 }
@@ -511,8 +529,11 @@ static int do_client(int c, char **v)
 {
 	struct kz_auth *a;
 	char conversation[KZ_ID_HEX], holder[32];
-	struct kz_lease_ask ask = { .conversation = conversation, .holder = holder, .wait = KZ_SECONDS(25),
-				    .ttl = KZ_SECONDS(10), .cancel_fd = -1 };
+	struct kz_lease_ask ask = { .conversation = conversation,
+				    .holder = holder,
+				    .wait = KZ_SECONDS(25),
+				    .ttl = KZ_SECONDS(10),
+				    .cancel_fd = -1 };
 	int bad = 0;
 
 	if (c != 8)
@@ -536,12 +557,29 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*run)(int, char **);
 	} verbs[] = {
-		{ "setup", do_setup }, { "acquire", do_acquire }, { "renew", do_lease }, { "release", do_lease },
-		{ "publish", do_lease }, { "retire", do_lease }, { "quarantine", do_lease }, { "abandon", do_lease },
-		{ "status", do_json }, { "leases", do_json }, { "step", do_step }, { "outbox", do_outbox },
-		{ "absent", do_outcome }, { "lost", do_outcome }, { "unknown", do_outcome }, { "failed", do_outcome },
-		{ "ack", do_outcome }, { "ready", do_ready }, { "gone", do_gone }, { "open", do_admission },
-		{ "close", do_admission }, { "inventory", do_inventory }, { "controller", do_controller },
+		{ "setup", do_setup },
+		{ "acquire", do_acquire },
+		{ "renew", do_lease },
+		{ "release", do_lease },
+		{ "publish", do_lease },
+		{ "retire", do_lease },
+		{ "quarantine", do_lease },
+		{ "abandon", do_lease },
+		{ "status", do_json },
+		{ "leases", do_json },
+		{ "step", do_step },
+		{ "outbox", do_outbox },
+		{ "absent", do_outcome },
+		{ "lost", do_outcome },
+		{ "unknown", do_outcome },
+		{ "failed", do_outcome },
+		{ "ack", do_outcome },
+		{ "ready", do_ready },
+		{ "gone", do_gone },
+		{ "open", do_admission },
+		{ "close", do_admission },
+		{ "inventory", do_inventory },
+		{ "controller", do_controller },
 		{ "client", do_client },
 	};
 

@@ -29,7 +29,8 @@ static void urls_are_taken_apart(void **state)
 	assert_int_equal(kz_vk_url_parse("unix:///run/kz/s?db=3", &u, &err), KZ_OK);
 	assert_string_equal(u.path, "/run/kz/s");
 	assert_int_equal(u.db, 3);
-	assert_int_equal(kz_vk_url_parse("valkey://us%40er:p%3ass@host.test:7000/2", &u, &err), KZ_OK);
+	assert_int_equal(kz_vk_url_parse("valkey://us%40er:p%3ass@host.test:7000/2", &u, &err),
+			 KZ_OK);
 	assert_string_equal(u.user, "us@er");
 	assert_string_equal(u.password, "p:ss");
 	assert_string_equal(u.host, "host.test");
@@ -43,10 +44,28 @@ static void urls_are_taken_apart(void **state)
 
 static void other_urls_are_refused_without_being_quoted(void **state)
 {
-	static const char *const bad[] = { "", "redis://h", "rediss://h", "valkeys://h", "valkey://", "valkey://h:0", "valkey://h:99999",
-					   "valkey://h:1x", "valkey://user@h", "valkey://u:@h", "valkey://h/x", "valkey://h?tls=1",
-					   "valkey://u:hunter2@h:x", "unix:relative", "unix:/s?db=-1", "unix:/s?x=1", "valkey://h%0", "valkey://h%00x",
-					   "valkey://[::1", "valkey://[::1]x", "valkey://h\n", "valkey+sentinel://h" };
+	static const char *const bad[] = { "",
+					   "redis://h",
+					   "rediss://h",
+					   "valkeys://h",
+					   "valkey://",
+					   "valkey://h:0",
+					   "valkey://h:99999",
+					   "valkey://h:1x",
+					   "valkey://user@h",
+					   "valkey://u:@h",
+					   "valkey://h/x",
+					   "valkey://h?tls=1",
+					   "valkey://u:hunter2@h:x",
+					   "unix:relative",
+					   "unix:/s?db=-1",
+					   "unix:/s?x=1",
+					   "valkey://h%0",
+					   "valkey://h%00x",
+					   "valkey://[::1",
+					   "valkey://[::1]x",
+					   "valkey://h\n",
+					   "valkey+sentinel://h" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -105,7 +124,8 @@ static enum kz_rc ask(const char *answer, struct kz_err *err, int64_t *number)
 	pid = serve(path, answer);
 	rc = kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), err);
 	if (!rc)
-		rc = kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("PING") }, 1, kz_deadline_in(KZ_MS(*answer ? 5000 : 100)), &r, err);
+		rc = kz_vk_call(v, (struct kz_vk_arg[]){ kz_vk_text("PING") }, 1,
+				kz_deadline_in(KZ_MS(*answer ? 5000 : 100)), &r, err);
 	*number = kz_vk_int(r);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -128,11 +148,16 @@ static void answers_are_understood(void **state)
 static void failures_have_their_reasons(void **state)
 {
 	static const char *const rows[][2] = {
-		{ "-LOADING data\r\n", "coordination_loading" }, { "-READONLY replica\r\n", "coordination_readonly" },
-		{ "-OOM command\r\n", "coordination_memory" }, { "-BUSY script\r\n", "coordination_busy" },
-		{ "-ERR Function not found\r\n", "library_missing" }, { "-NOAUTH first\r\n", "coordination_unavailable" },
-		{ "-MISCONF disk\r\n", "coordination_readonly" }, { "", "coordination_unavailable" },
-		{ "!not the protocol\r\n", "coordination_unavailable" }, { "-ERR anything\r\n", "internal" },
+		{ "-LOADING data\r\n", "coordination_loading" },
+		{ "-READONLY replica\r\n", "coordination_readonly" },
+		{ "-OOM command\r\n", "coordination_memory" },
+		{ "-BUSY script\r\n", "coordination_busy" },
+		{ "-ERR Function not found\r\n", "library_missing" },
+		{ "-NOAUTH first\r\n", "coordination_unavailable" },
+		{ "-MISCONF disk\r\n", "coordination_readonly" },
+		{ "", "coordination_unavailable" },
+		{ "!not the protocol\r\n", "coordination_unavailable" },
+		{ "-ERR anything\r\n", "internal" },
 	};
 
 	(void)state;
@@ -151,9 +176,13 @@ static void nobody_there_is_unavailable(void **state)
 	struct kz_vk *v = NULL;
 
 	(void)state;
-	assert_int_equal(kz_vk_open(&v, "unix:/tmp/kzvk.nobody", kz_deadline_in(KZ_SECONDS(1)), &err), KZ_E_UNAVAILABLE);
+	assert_int_equal(
+		kz_vk_open(&v, "unix:/tmp/kzvk.nobody", kz_deadline_in(KZ_SECONDS(1)), &err),
+		KZ_E_UNAVAILABLE);
 	assert_string_equal(err.reason, "coordination_unavailable");
-	assert_int_equal(kz_vk_open(&v, "valkey://127.0.0.1:1", kz_deadline_in(KZ_SECONDS(1)), &err), KZ_E_UNAVAILABLE);
+	assert_int_equal(
+		kz_vk_open(&v, "valkey://127.0.0.1:1", kz_deadline_in(KZ_SECONDS(1)), &err),
+		KZ_E_UNAVAILABLE);
 	assert_null(v);
 }
 
@@ -173,11 +202,14 @@ static void a_pop_ends_when_another_descriptor_is_readable(void **state)
 	snprintf(url, sizeof(url), "unix:%s", path);
 	pid = serve(path, "");
 	assert_int_equal(kz_vk_open(&v, url, kz_deadline_in(KZ_SECONDS(5)), &err), KZ_OK);
-	assert_int_equal(kz_vk_pop(v, "k", KZ_SECONDS(60), p[0], KZ_NEVER, &taken, &other, &err), KZ_OK);
+	assert_int_equal(kz_vk_pop(v, "k", KZ_SECONDS(60), p[0], KZ_NEVER, &taken, &other, &err),
+			 KZ_OK);
 	assert_true(other);
 	assert_false(taken);
 	/* And at its deadline, the descriptor being silent. */
-	assert_int_equal(kz_vk_pop(v, "k", KZ_SECONDS(60), -1, kz_deadline_in(KZ_MS(50)), &taken, &other, &err), KZ_OK);
+	assert_int_equal(kz_vk_pop(v, "k", KZ_SECONDS(60), -1, kz_deadline_in(KZ_MS(50)), &taken,
+				   &other, &err),
+			 KZ_OK);
 	assert_false(other || taken);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -30,14 +30,15 @@ struct kz_json;
 /* A lease as its holder knows it. */
 struct kz_lease {
 	char id[KZ_ID_HEX];
-	char token[KZ_ID_HEX];    /* current operation token; changes with each transition [LEASE-10] */
+	char token
+		[KZ_ID_HEX]; /* current operation token; changes with each transition [LEASE-10] */
 	char worker[KZ_WORKER_NAME];
 	char instance[KZ_ID_HEX]; /* the driver's instance id of that worker */
 	char node[KZ_WORKER_NAME];
-	char actor[KZ_ID_HEX];        /* hashed; filled by kz_auth_lease and kz_auth_acquire */
+	char actor[KZ_ID_HEX]; /* hashed; filled by kz_auth_lease and kz_auth_acquire */
 	char conversation[KZ_ID_HEX];
 	int64_t fence;
-	int64_t expires_ms;       /* Valkey's clock */
+	int64_t expires_ms; /* Valkey's clock */
 	int64_t ttl_ms;
 };
 
@@ -47,7 +48,7 @@ struct kz_lease_ask {
 	const char *holder;       /* kz_proc_id text of the local holder, "" for none */
 	struct kz_ms wait;        /* how long to queue; 0: only try */
 	struct kz_ms ttl;
-	int cancel_fd;            /* readable: give up waiting (a signalfd); -1: none */
+	int cancel_fd; /* readable: give up waiting (a signalfd); -1: none */
 };
 
 /*
@@ -65,24 +66,29 @@ KZ_AUTO(kz_auto_auth_, struct kz_auth *, kz_auth_close)
 /* -- holders (kz-lease, kz-run, kz-reset) -- */
 
 /* Acquire or wait in line [LEASE-1..6]; leaves no ticket behind on failure. err: queue_full, wait_timeout, workspace_busy, member_limit (wait 0), deployment_closed and the closed reasons, coordination_*, cancelled */
-enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out, struct kz_err *err);
+enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out,
+			   struct kz_err *err);
 /* Renew by lease id, worker and token (from kz_auth_acquire or kz_auth_lease); out: new expiry. err: lease_lost (expired, released or another token) [LEASE-12] */
 enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *err);
 /* Look a lease up by id for renew/release/reset by token; fills worker, instance, node, actor, conversation, fence, expiry, ttl. err: lease_lost */
-enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out, struct kz_err *err);
+enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out,
+			 struct kz_err *err);
 /*
  * Release: leased -> resetting.  Ends the lease; l->token becomes the reset's token.
  * in: ttl bounds the reset: past it the worker is retired by the keeper [FENCE-15].
  * err: lease_lost; repeated with the lease's token while resetting: KZ_OK once more,
  * with the first call's reset token [LEASE-20]
  */
-enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl, struct kz_err *err);
+enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
+			       struct kz_err *err);
 /* resetting -> warm, compare-and-set on the token [RESET-7]; only after evidence was judged clean. err: token_superseded */
 enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err);
 /* resetting -> retiring. in: quarantine mark, cause (reason code). err: token_superseded */
-enum kz_rc kz_auth_retire(struct kz_auth *a, const struct kz_lease *l, bool quarantine, const char *cause, struct kz_err *err);
+enum kz_rc kz_auth_retire(struct kz_auth *a, const struct kz_lease *l, bool quarantine,
+			  const char *cause, struct kz_err *err);
 /* A leased worker that refused its bind or whose run lost it: leased -> retiring. */
-enum kz_rc kz_auth_abandon(struct kz_auth *a, const struct kz_lease *l, const char *cause, struct kz_err *err);
+enum kz_rc kz_auth_abandon(struct kz_auth *a, const struct kz_lease *l, const char *cause,
+			   struct kz_err *err);
 
 /* -- anybody -- */
 

@@ -15,15 +15,20 @@ enum kz_rc kz_auth_configure(struct kz_auth *a, const struct kz_settings *s, str
 	const char *const args[] = { text, NULL };
 	/* A driver's verb is over at its timeout; what is written down lasts a little longer. */
 	const long long margin = 5000;
-	enum kz_rc rc = kz_str_format(
-		text, sizeof(text), err, "%lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld",
-		(long long)s->sandbox_warm_pool_min, (long long)s->sandbox_pool_target_idle,
-		(long long)s->sandbox_pool_max_allocated, (long long)s->sandbox_max_concurrent_creates,
-		(long long)s->sandbox_burst_idle_ttl_seconds * 1000, (long long)s->sandbox_acquire_wait_seconds * 1000,
-		(long long)s->sandbox_acquire_queue_max, (long long)s->sandbox_max_concurrent_per_member,
-		(long long)s->sandbox_lease_ttl_seconds * 1000, (long long)s->kz_reset_timeout_seconds * 1000 + margin,
-		(long long)s->kz_create_timeout_seconds * 1000 + margin,
-		(long long)s->kz_delete_timeout_seconds * 1000 + margin);
+	enum kz_rc rc = kz_str_format(text, sizeof(text), err,
+				      "%lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld",
+				      (long long)s->sandbox_warm_pool_min,
+				      (long long)s->sandbox_pool_target_idle,
+				      (long long)s->sandbox_pool_max_allocated,
+				      (long long)s->sandbox_max_concurrent_creates,
+				      (long long)s->sandbox_burst_idle_ttl_seconds * 1000,
+				      (long long)s->sandbox_acquire_wait_seconds * 1000,
+				      (long long)s->sandbox_acquire_queue_max,
+				      (long long)s->sandbox_max_concurrent_per_member,
+				      (long long)s->sandbox_lease_ttl_seconds * 1000,
+				      (long long)s->kz_reset_timeout_seconds * 1000 + margin,
+				      (long long)s->kz_create_timeout_seconds * 1000 + margin,
+				      (long long)s->kz_delete_timeout_seconds * 1000 + margin);
 
 	if (!rc)
 		rc = kz_auth_call_text(a, "configure", args, &r, err);
@@ -42,7 +47,8 @@ enum kz_rc kz_auth_image(struct kz_auth *a, const char *identity, struct kz_err 
 	return rc ? rc : kz_auth_call_text(a, "image", args, NULL, err);
 }
 
-enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz_ms fresh, struct kz_err *err)
+enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz_ms fresh,
+				  struct kz_err *err)
 {
 	char span[24];
 	const char *const args[] = { node, kz_vk_num(span, fresh.ms).p, NULL };
@@ -57,7 +63,8 @@ enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz
 	}
 }
 
-enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason, struct kz_err *err)
+enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason,
+				   struct kz_err *err)
 {
 	const char *const args[] = { node, reason, NULL };
 	enum kz_reason known;
@@ -81,7 +88,8 @@ enum kz_rc kz_auth_now(struct kz_auth *a, int64_t *now_ms, struct kz_err *err)
 static enum kz_rc tell_seen(struct kz_auth *a, const char *node, const char *taken, const char *id,
 			    const struct kz_seen *seen, size_t count, struct kz_err *err)
 {
-	struct kz_vk_arg args[3 + PAGE * 4] = { kz_vk_text(node), kz_vk_text(taken), kz_vk_text(id) };
+	struct kz_vk_arg args[3 + PAGE * 4] = { kz_vk_text(node), kz_vk_text(taken),
+						kz_vk_text(id) };
 	char fences[PAGE][24];
 
 	for (size_t i = 0; i < count; i++) {
@@ -95,11 +103,13 @@ static enum kz_rc tell_seen(struct kz_auth *a, const char *node, const char *tak
 		at[2] = kz_vk_num(fences[i], seen[i].fence);
 		at[3] = kz_vk_text(seen[i].is_bound ? "1" : "0");
 	}
-	return kz_auth_call(a, "seen", args, 3 + count * 4, kz_deadline_in(KZ_AUTH_CALL), NULL, err);
+	return kz_auth_call(a, "seen", args, 3 + count * 4, kz_deadline_in(KZ_AUTH_CALL), NULL,
+			    err);
 }
 
 /* Compare every entry of the node with what was told, page by page. */
-static enum kz_rc judge_unseen(struct kz_auth *a, const char *node, const char *taken, const char *id, struct kz_err *err)
+static enum kz_rc judge_unseen(struct kz_auth *a, const char *node, const char *taken,
+			       const char *id, struct kz_err *err)
 {
 	char after[KZ_WORKER_NAME] = "";
 	const char *const args[] = { node, taken, id, after, NULL };
@@ -115,8 +125,8 @@ static enum kz_rc judge_unseen(struct kz_auth *a, const char *node, const char *
 	}
 }
 
-enum kz_rc kz_auth_inventory(struct kz_auth *a, const char *node, int64_t taken_ms, const struct kz_seen *seen,
-			     size_t count, struct kz_err *err)
+enum kz_rc kz_auth_inventory(struct kz_auth *a, const char *node, int64_t taken_ms,
+			     const struct kz_seen *seen, size_t count, struct kz_err *err)
 {
 	char taken[24], id[KZ_ID_HEX];
 	enum kz_rc rc = kz_auth_word(node, KZ_WORKER_NAME, "node name", err);

@@ -10,9 +10,9 @@
 
 struct kz_auth {
 	struct kz_vk *vk;
-	struct kz_vk *waits;  /* a second connection for blocking pops, opened when needed */
+	struct kz_vk *waits; /* a second connection for blocking pops, opened when needed */
 	char url[768];
-	char tag[64];         /* hash tag that every key begins with */
+	char tag[64]; /* hash tag that every key begins with */
 };
 
 /* Make one without asking whether the library is there. */
@@ -23,8 +23,9 @@ enum kz_rc kz_auth_connect(struct kz_auth **out, const char *url, const char *de
  * out: reply (new) of any answer; NULL is fine.
  * err: as kz_vk_call, and the refusal that the answer names, unless it is ok or wait.
  */
-enum kz_rc kz_auth_call(struct kz_auth *a, const char *function, const struct kz_vk_arg *args, size_t count,
-			struct kz_deadline until, struct kz_vk_reply **reply, struct kz_err *err);
+enum kz_rc kz_auth_call(struct kz_auth *a, const char *function, const struct kz_vk_arg *args,
+			size_t count, struct kz_deadline until, struct kz_vk_reply **reply,
+			struct kz_err *err);
 /* As above with strings, within KZ_AUTH_CALL. in: NULL-terminated */
 enum kz_rc kz_auth_call_text(struct kz_auth *a, const char *function, const char *const *args,
 			     struct kz_vk_reply **reply, struct kz_err *err);

@@ -5,7 +5,8 @@
 #include "core/pool/authority_call.h"
 #include "rule/reason.h"
 
-#define SLICE_MS 1000 /* asking is the sign of life; the library passes silent waiters over after two of these */
+#define SLICE_MS                                                                                   \
+	1000 /* asking is the sign of life; the library passes silent waiters over after two of these */
 
 struct asking {
 	char id[KZ_ID_HEX]; /* names the ask, so that a repeated one is the same one */
@@ -18,13 +19,15 @@ struct asking {
 /* Texts that name the limit and whose it is. */
 static enum kz_rc explain(const struct kz_vk_reply *r, enum kz_rc rc, struct kz_err *err)
 {
-	long long active = (long long)kz_vk_int(kz_vk_at(r, 1)), limit = (long long)kz_vk_int(kz_vk_at(r, 2));
+	long long active = (long long)kz_vk_int(kz_vk_at(r, 1)),
+		  limit = (long long)kz_vk_int(kz_vk_at(r, 2));
 
 	if (!err || limit <= 0 || active < limit ||
 	    !(kz_str_eq(err->reason, "member_limit") || kz_str_eq(err->reason, "wait_timeout")))
 		return rc;
-	return kz_err_wrap(err, "%lld of %lld leases of this actor in use (SANDBOX_MAX_CONCURRENT_PER_MEMBER)",
-			   active, limit);
+	return kz_err_wrap(
+		err, "%lld of %lld leases of this actor in use (SANDBOX_MAX_CONCURRENT_PER_MEMBER)",
+		active, limit);
 }
 
 static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, struct kz_err *err)
@@ -32,9 +35,14 @@ static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, s
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char wait[24], ttl[24];
 	const struct kz_vk_arg args[] = {
-		kz_vk_text(q->id), kz_vk_text(q->lease->token), kz_vk_text(q->ask->actor),
-		kz_vk_text(q->ask->conversation), kz_vk_text(q->ask->holder ? q->ask->holder : ""),
-		kz_vk_num(wait, q->ask->wait.ms), kz_vk_num(ttl, q->ask->ttl.ms), kz_vk_text(q->is_first ? "1" : "0"),
+		kz_vk_text(q->id),
+		kz_vk_text(q->lease->token),
+		kz_vk_text(q->ask->actor),
+		kz_vk_text(q->ask->conversation),
+		kz_vk_text(q->ask->holder ? q->ask->holder : ""),
+		kz_vk_num(wait, q->ask->wait.ms),
+		kz_vk_num(ttl, q->ask->ttl.ms),
+		kz_vk_text(q->is_first ? "1" : "0"),
 	};
 	enum kz_rc rc = kz_auth_call(a, "acquire", args, sizeof(args) / sizeof(*args),
 				     kz_deadline_in(KZ_AUTH_CALL), &r, err);
@@ -49,7 +57,8 @@ static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, s
 /* Leave no ticket behind, and no lease that was granted in an answer that never came. */
 static void give_back(struct kz_auth *a, const struct asking *q)
 {
-	const char *const args[] = { q->id, q->lease->token, q->ask->actor, q->ask->conversation, NULL };
+	const char *const args[] = { q->id, q->lease->token, q->ask->actor, q->ask->conversation,
+				     NULL };
 
 	/* Best effort: what cannot be said now is ended by the ticket's or the lease's deadline. */
 	(void)kz_auth_call_text(a, "leave", args, NULL, NULL);
@@ -63,7 +72,8 @@ static enum kz_rc wait_turn(struct kz_auth *a, struct asking *q, struct kz_err *
 	enum kz_rc rc = kz_str_format(key, sizeof(key), err, "wake:%s", q->id);
 
 	if (!rc)
-		rc = kz_auth_pop(a, key, KZ_MS(slice), q->ask->cancel_fd, KZ_NEVER, &taken, &other, err);
+		rc = kz_auth_pop(a, key, KZ_MS(slice), q->ask->cancel_fd, KZ_NEVER, &taken, &other,
+				 err);
 	if (!rc && other)
 		rc = kz_refuse(err, KZ_R_CANCELLED, NULL);
 	return rc;
@@ -82,7 +92,8 @@ static enum kz_rc check_ask(const struct kz_lease_ask *ask, struct kz_err *err)
 	return rc;
 }
 
-enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out, struct kz_err *err)
+enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, struct kz_lease *out,
+			   struct kz_err *err)
 {
 	struct kz_lease lease = { .fence = 0 };
 	struct asking q = { .ask = ask, .lease = &lease, .is_first = true };
@@ -121,7 +132,8 @@ enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *e
 	return rc ? rc : kz_auth_take_lease(r, l, err);
 }
 
-enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out, struct kz_err *err)
+enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out,
+			 struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	const char *const args[] = { id, NULL };
@@ -135,13 +147,15 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
 	if (!rc)
 		rc = kz_str_copy(l.actor, sizeof(l.actor), kz_vk_str(kz_vk_at(r, 8)), err);
 	if (!rc)
-		rc = kz_str_copy(l.conversation, sizeof(l.conversation), kz_vk_str(kz_vk_at(r, 9)), err);
+		rc = kz_str_copy(l.conversation, sizeof(l.conversation), kz_vk_str(kz_vk_at(r, 9)),
+				 err);
 	if (!rc)
 		*out = l;
 	return rc;
 }
 
-enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl, struct kz_err *err)
+enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
+			       struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char fresh[KZ_ID_HEX], span[24];
@@ -166,8 +180,8 @@ enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct k
 	return kz_auth_call_text(a, "publish", args, NULL, err);
 }
 
-static enum kz_rc give_up(struct kz_auth *a, const struct kz_lease *l, const char *event, const char *cause,
-			  struct kz_err *err)
+static enum kz_rc give_up(struct kz_auth *a, const struct kz_lease *l, const char *event,
+			  const char *cause, struct kz_err *err)
 {
 	const char *const args[] = { l->id, l->token, event, cause ? cause : "", NULL };
 	enum kz_rc rc = cause && *cause ? kz_auth_word(cause, 40, "cause", err) : KZ_OK;
@@ -175,12 +189,14 @@ static enum kz_rc give_up(struct kz_auth *a, const struct kz_lease *l, const cha
 	return rc ? rc : kz_auth_call_text(a, "give_up", args, NULL, err);
 }
 
-enum kz_rc kz_auth_retire(struct kz_auth *a, const struct kz_lease *l, bool quarantine, const char *cause, struct kz_err *err)
+enum kz_rc kz_auth_retire(struct kz_auth *a, const struct kz_lease *l, bool quarantine,
+			  const char *cause, struct kz_err *err)
 {
 	return give_up(a, l, quarantine ? "quarantine" : "reset_failed", cause, err);
 }
 
-enum kz_rc kz_auth_abandon(struct kz_auth *a, const struct kz_lease *l, const char *cause, struct kz_err *err)
+enum kz_rc kz_auth_abandon(struct kz_auth *a, const struct kz_lease *l, const char *cause,
+			   struct kz_err *err)
 {
 	return give_up(a, l, "abandon", cause, err);
 }

@@ -13,7 +13,9 @@ static enum kz_rc take_task(const struct kz_vk_reply *r, struct kz_task *t, stru
 	const char *kind = kz_vk_str(kz_vk_at(r, 0));
 
 	memset(t, 0, sizeof(*t));
-	t->kind = kz_str_eq(kind, "create") ? KZ_TASK_CREATE : kz_str_eq(kind, "delete") ? KZ_TASK_DELETE : KZ_TASK_CHECK;
+	t->kind = kz_str_eq(kind, "create") ? KZ_TASK_CREATE :
+		  kz_str_eq(kind, "delete") ? KZ_TASK_DELETE :
+					      KZ_TASK_CHECK;
 	if (kz_str_copy(t->worker, sizeof(t->worker), kz_vk_str(kz_vk_at(r, 1)), err) ||
 	    kz_str_copy(t->instance, sizeof(t->instance), kz_vk_str(kz_vk_at(r, 2)), err) ||
 	    kz_str_copy(t->token, sizeof(t->token), kz_vk_str(kz_vk_at(r, 3)), err) ||
@@ -23,11 +25,13 @@ static enum kz_rc take_task(const struct kz_vk_reply *r, struct kz_task *t, stru
 	return KZ_OK;
 }
 
-enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tasks, size_t max, size_t *count, struct kz_err *err)
+enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tasks, size_t max,
+			size_t *count, struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char ids[CREATES_A_STEP * 2][KZ_ID_HEX], most[24];
-	struct kz_vk_arg args[2 + CREATES_A_STEP * 2] = { kz_vk_text(node), kz_vk_num(most, (int64_t)max) };
+	struct kz_vk_arg args[2 + CREATES_A_STEP * 2] = { kz_vk_text(node),
+							  kz_vk_num(most, (int64_t)max) };
 	const struct kz_vk_reply *list;
 	enum kz_rc rc;
 
@@ -36,7 +40,8 @@ enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tas
 		kz_random_id(ids[i]);
 		args[2 + i] = kz_vk_text(ids[i]);
 	}
-	rc = kz_auth_call(a, "step", args, sizeof(args) / sizeof(*args), kz_deadline_in(KZ_AUTH_CALL), &r, err);
+	rc = kz_auth_call(a, "step", args, sizeof(args) / sizeof(*args),
+			  kz_deadline_in(KZ_AUTH_CALL), &r, err);
 	if (rc)
 		return rc;
 	list = kz_vk_at(r, 1);
@@ -47,21 +52,24 @@ enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tas
 	return rc;
 }
 
-enum kz_rc kz_auth_ready(struct kz_auth *a, const char *worker, const char *token, const char *instance, const char *image, struct kz_err *err)
+enum kz_rc kz_auth_ready(struct kz_auth *a, const char *worker, const char *token,
+			 const char *instance, const char *image, struct kz_err *err)
 {
 	const char *const args[] = { worker, token, instance, image, NULL };
 
 	return kz_auth_call_text(a, "ready", args, NULL, err);
 }
 
-enum kz_rc kz_auth_create_failed(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err)
+enum kz_rc kz_auth_create_failed(struct kz_auth *a, const char *worker, const char *token,
+				 struct kz_err *err)
 {
 	const char *const args[] = { worker, token, "create_failed", NULL };
 
 	return kz_auth_call_text(a, "not_created", args, NULL, err);
 }
 
-enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err)
+enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const char *token,
+				  struct kz_err *err)
 {
 	const char *const args[] = { worker, token, "create_unknown", NULL };
 
@@ -75,14 +83,16 @@ enum kz_rc kz_auth_predecessor_over(struct kz_auth *a, const char *node, struct 
 	return kz_auth_call_text(a, "predecessor_over", args, NULL, err);
 }
 
-enum kz_rc kz_auth_absent(struct kz_auth *a, const char *worker, const char *instance, struct kz_err *err)
+enum kz_rc kz_auth_absent(struct kz_auth *a, const char *worker, const char *instance,
+			  struct kz_err *err)
 {
 	const char *const args[] = { worker, instance, NULL };
 
 	return kz_auth_call_text(a, "absent", args, NULL, err);
 }
 
-enum kz_rc kz_auth_lost(struct kz_auth *a, const char *worker, const char *instance, struct kz_err *err)
+enum kz_rc kz_auth_lost(struct kz_auth *a, const char *worker, const char *instance,
+			struct kz_err *err)
 {
 	const char *const args[] = { worker, instance, NULL };
 
@@ -96,7 +106,8 @@ enum kz_rc kz_auth_holder_gone(struct kz_auth *a, const char *lease_id, struct k
 	return kz_auth_call_text(a, "holder_gone", args, NULL, err);
 }
 
-enum kz_rc kz_auth_wait_work(struct kz_auth *a, const char *node, int other_fd, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_auth_wait_work(struct kz_auth *a, const char *node, int other_fd,
+			     struct kz_deadline until, struct kz_err *err)
 {
 	char key[16 + KZ_WORKER_NAME];
 	bool taken, other;

@@ -24,15 +24,17 @@ enum kz_rc kz_auth_image(struct kz_auth *a, const char *identity, struct kz_err 
  * fresh; each further inventory moves that on by itself [LEASE-19].  Idempotent.
  * err: not_reconciled, image_unpublished, setting_invalid (not configured)
  */
-enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz_ms fresh, struct kz_err *err);
+enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz_ms fresh,
+				  struct kz_err *err);
 /* Close it: for one node, or with node "" for the whole deployment until kz_auth_open_admission of any node. in: reason is a code (audit_unavailable, deployment_closed) */
-enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason, struct kz_err *err);
+enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason,
+				   struct kz_err *err);
 
 /* What a driver's list (or a worker's own word) says of one worker. */
 struct kz_seen {
 	char worker[KZ_WORKER_NAME];
 	char instance[KZ_ID_HEX];
-	int64_t fence;            /* highest fence that worker ever saw, 0 when it did not answer */
+	int64_t fence; /* highest fence that worker ever saw, 0 when it did not answer */
 	bool is_bound;
 };
 /* The server's clock, to be read before the driver is asked for its list. */
@@ -43,16 +45,19 @@ enum kz_rc kz_auth_now(struct kz_auth *a, int64_t *now_ms, struct kz_err *err);
  * become absent; unknown workers become orphans (retiring, counted) [FENCE-6, 7];
  * the fence is raised to the highest seen.  Idempotent [FENCE-13].
  */
-enum kz_rc kz_auth_inventory(struct kz_auth *a, const char *node, int64_t taken_ms, const struct kz_seen *seen, size_t count, struct kz_err *err);
+enum kz_rc kz_auth_inventory(struct kz_auth *a, const char *node, int64_t taken_ms,
+			     const struct kz_seen *seen, size_t count, struct kz_err *err);
 
 /* One thing that the controller must do next, decided by Valkey. */
 enum kz_task_kind { KZ_TASK_CREATE, KZ_TASK_DELETE, KZ_TASK_CHECK };
 struct kz_task {
 	enum kz_task_kind kind;
 	char worker[KZ_WORKER_NAME];
-	char instance[KZ_ID_HEX]; /* CREATE: the instance to make; DELETE: the one to delete, "" whatever has that name */
-	char token[KZ_ID_HEX];    /* CREATE: operation token for the outcome calls; CHECK: the lease id */
-	char image[96];           /* CREATE: the identity it must carry [POOL-15] */
+	char instance
+		[KZ_ID_HEX]; /* CREATE: the instance to make; DELETE: the one to delete, "" whatever has that name */
+	char token
+		[KZ_ID_HEX]; /* CREATE: operation token for the outcome calls; CHECK: the lease id */
+	char image[96];      /* CREATE: the identity it must carry [POOL-15] */
 	char holder[KZ_HOLDER_TEXT]; /* CHECK: a local holder whose life to check */
 };
 /*
@@ -61,11 +66,15 @@ struct kz_task {
  * tokened), retiring workers to delete, local holders to check.
  * in: names and tokens for new workers are made here (random).
  */
-enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tasks, size_t max, size_t *count, struct kz_err *err);
+enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tasks, size_t max,
+			size_t *count, struct kz_err *err);
 /* Outcome of a create: ready (with instance and observed image), failed for certain, or unknown [FENCE-4]. */
-enum kz_rc kz_auth_ready(struct kz_auth *a, const char *worker, const char *token, const char *instance, const char *image, struct kz_err *err);
-enum kz_rc kz_auth_create_failed(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err);
-enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const char *token, struct kz_err *err);
+enum kz_rc kz_auth_ready(struct kz_auth *a, const char *worker, const char *token,
+			 const char *instance, const char *image, struct kz_err *err);
+enum kz_rc kz_auth_create_failed(struct kz_auth *a, const char *worker, const char *token,
+				 struct kz_err *err);
+enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const char *token,
+				  struct kz_err *err);
 /*
  * Creates and deletes of this node that an earlier controller asked for are over: it
  * is dead, and so are its drivers.  What it was creating is deleted as any other, and
@@ -77,9 +86,11 @@ enum kz_rc kz_auth_predecessor_over(struct kz_auth *a, const char *node, struct 
  * err: create_unsettled (75) while a create of it could still take effect [FENCE-6];
  * KZ_OK when the entry is gone already.
  */
-enum kz_rc kz_auth_absent(struct kz_auth *a, const char *worker, const char *instance, struct kz_err *err);
+enum kz_rc kz_auth_absent(struct kz_auth *a, const char *worker, const char *instance,
+			  struct kz_err *err);
 /* A warm worker failed its health check, or died: warm -> retiring. */
-enum kz_rc kz_auth_lost(struct kz_auth *a, const char *worker, const char *instance, struct kz_err *err);
+enum kz_rc kz_auth_lost(struct kz_auth *a, const char *worker, const char *instance,
+			struct kz_err *err);
 /* The local holder of a lease is gone: expire it now. */
 enum kz_rc kz_auth_holder_gone(struct kz_auth *a, const char *lease_id, struct kz_err *err);
 /*
@@ -87,6 +98,7 @@ enum kz_rc kz_auth_holder_gone(struct kz_auth *a, const char *lease_id, struct k
  * is readable (an epoll descriptor of the caller's own jobs, say; -1: none), or the
  * deadline passes; each is KZ_OK.  Cheap to call again and again.
  */
-enum kz_rc kz_auth_wait_work(struct kz_auth *a, const char *node, int other_fd, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_auth_wait_work(struct kz_auth *a, const char *node, int other_fd,
+			     struct kz_deadline until, struct kz_err *err);
 
 #endif

@@ -15,7 +15,8 @@ enum kz_rc kz_auth_word(const char *s, size_t size, const char *what, struct kz_
 	size_t n = s ? strlen(s) : 0;
 
 	if (n == 0 || n >= size || strpbrk(s, " ") || kz_str_has_control(s))
-		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "%s is empty, too long or holds a blank", what);
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT,
+				 "%s is empty, too long or holds a blank", what);
 	return KZ_OK;
 }
 
@@ -38,7 +39,8 @@ enum kz_rc kz_auth_connect(struct kz_auth **out, const char *url, const char *de
 	if (!a)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	if (!kz_str_is_name(deployment) || strlen(deployment) > 40)
-		return kz_refuse(err, KZ_R_SETTING_INVALID, "KZ_DEPLOYMENT_ID is not a name of at most 40 bytes");
+		return kz_refuse(err, KZ_R_SETTING_INVALID,
+				 "KZ_DEPLOYMENT_ID is not a name of at most 40 bytes");
 	rc = kz_str_copy(a->url, sizeof(a->url), url, err);
 	if (!rc)
 		rc = kz_vk_open(&a->vk, url, until, err);
@@ -86,10 +88,13 @@ static enum kz_rc refusal_of(const struct kz_vk_reply *r, struct kz_err *err)
 	return kz_refuse(err, reason, NULL);
 }
 
-enum kz_rc kz_auth_call(struct kz_auth *a, const char *function, const struct kz_vk_arg *args, size_t count,
-			struct kz_deadline until, struct kz_vk_reply **reply, struct kz_err *err)
+enum kz_rc kz_auth_call(struct kz_auth *a, const char *function, const struct kz_vk_arg *args,
+			size_t count, struct kz_deadline until, struct kz_vk_reply **reply,
+			struct kz_err *err)
 {
-	struct kz_vk_arg all[ARGS_MOST + 4] = { kz_vk_text("FCALL"), { 0 }, kz_vk_text("1"), kz_vk_text(a->tag) };
+	struct kz_vk_arg all[ARGS_MOST + 4] = {
+		kz_vk_text("FCALL"), { 0 }, kz_vk_text("1"), kz_vk_text(a->tag)
+	};
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char name[64];
 	enum kz_rc rc;
@@ -140,7 +145,8 @@ enum kz_rc kz_auth_pop(struct kz_auth *a, const char *key, struct kz_ms slice, i
 
 enum kz_rc kz_auth_take_lease(const struct kz_vk_reply *r, struct kz_lease *l, struct kz_err *err)
 {
-	if (kz_vk_count(r) < 8 || kz_str_copy(l->worker, sizeof(l->worker), kz_vk_str(kz_vk_at(r, 1)), err) ||
+	if (kz_vk_count(r) < 8 ||
+	    kz_str_copy(l->worker, sizeof(l->worker), kz_vk_str(kz_vk_at(r, 1)), err) ||
 	    kz_str_copy(l->instance, sizeof(l->instance), kz_vk_str(kz_vk_at(r, 2)), err) ||
 	    kz_str_copy(l->node, sizeof(l->node), kz_vk_str(kz_vk_at(r, 3)), err) ||
 	    kz_str_copy(l->id, sizeof(l->id), kz_vk_str(kz_vk_at(r, 7)), err))

@@ -35,19 +35,29 @@ static bool parse(const char *s, struct kz_transition *t)
 {
 	char seq[24], at[24];
 	const struct word words[] = {
-		{ t->store, sizeof(t->store) }, { seq, sizeof(seq) }, { at, sizeof(at) },
-		{ t->machine, sizeof(t->machine) }, { t->from, sizeof(t->from) }, { t->event, sizeof(t->event) },
-		{ t->to, sizeof(t->to) }, { t->subject, sizeof(t->subject) }, { t->worker, sizeof(t->worker) },
-		{ t->lease, sizeof(t->lease) }, { t->actor, sizeof(t->actor) }, { t->cause, sizeof(t->cause) },
+		{ t->store, sizeof(t->store) },
+		{ seq, sizeof(seq) },
+		{ at, sizeof(at) },
+		{ t->machine, sizeof(t->machine) },
+		{ t->from, sizeof(t->from) },
+		{ t->event, sizeof(t->event) },
+		{ t->to, sizeof(t->to) },
+		{ t->subject, sizeof(t->subject) },
+		{ t->worker, sizeof(t->worker) },
+		{ t->lease, sizeof(t->lease) },
+		{ t->actor, sizeof(t->actor) },
+		{ t->cause, sizeof(t->cause) },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (!next_word(&s, words[i], t->subject))
 			return false;
-	return !*s && !kz_str_int(seq, 1, INT64_MAX, &t->seq, NULL) && !kz_str_int(at, 0, INT64_MAX, &t->at_ms, NULL);
+	return !*s && !kz_str_int(seq, 1, INT64_MAX, &t->seq, NULL) &&
+	       !kz_str_int(at, 0, INT64_MAX, &t->at_ms, NULL);
 }
 
-enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count, struct kz_err *err)
+enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count,
+			  struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char most[24];

@@ -9,8 +9,8 @@
 
 /* One transition of the outbox, in the order Valkey made them. */
 struct kz_transition {
-	char store[KZ_ID_HEX];    /* life of the store: new after a loss */
-	int64_t seq;              /* 1, 2, 3 ... within a store, no gaps */
+	char store[KZ_ID_HEX]; /* life of the store: new after a loss */
+	int64_t seq;           /* 1, 2, 3 ... within a store, no gaps */
 	int64_t at_ms;
 	char machine[16], from[24], event[24], to[24];
 	char subject[KZ_WORKER_NAME]; /* worker name, lease id or ticket number */
@@ -18,7 +18,9 @@ struct kz_transition {
 	char cause[40];
 };
 /* The next transitions not yet acknowledged (oldest first); ack after they are in the audit store. */
-enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count, struct kz_err *err);
-enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *store, int64_t seq, struct kz_err *err);
+enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count,
+			  struct kz_err *err);
+enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *store, int64_t seq,
+			      struct kz_err *err);
 
 #endif

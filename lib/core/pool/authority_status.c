@@ -5,7 +5,8 @@
 #include "rule/reason.h"
 
 #define STATES 5
-static const char *const state_names[STATES] = { "creating", "warm", "leased", "resetting", "retiring" };
+static const char *const state_names[STATES] = { "creating", "warm", "leased", "resetting",
+						 "retiring" };
 
 /* The value of a name in a flat list of names and values; NULL when absent. */
 static const struct kz_vk_reply *field(const struct kz_vk_reply *flat, const char *name)
@@ -28,7 +29,8 @@ static struct kz_json *counts(const int64_t n[STATES])
 typedef void (*each_fn)(void *to, const struct kz_vk_reply *worker, const char *node);
 
 /* Every worker of a node, page by page. */
-static enum kz_rc each_worker(struct kz_auth *a, const char *node, each_fn each, void *to, struct kz_err *err)
+static enum kz_rc each_worker(struct kz_auth *a, const char *node, each_fn each, void *to,
+			      struct kz_err *err)
 {
 	char after[KZ_WORKER_NAME] = "";
 	const char *const args[] = { node, after, NULL };
@@ -57,8 +59,9 @@ static void count_state(void *to, const struct kz_vk_reply *worker, const char *
 }
 
 /* Add the nodes; out: totals over them. */
-static enum kz_rc add_nodes(struct kz_auth *a, struct kz_json *status, const struct kz_vk_reply *nodes,
-			    int64_t totals[STATES], struct kz_err *err)
+static enum kz_rc add_nodes(struct kz_auth *a, struct kz_json *status,
+			    const struct kz_vk_reply *nodes, int64_t totals[STATES],
+			    struct kz_err *err)
 {
 	struct kz_json *list = kz_json_array();
 	enum kz_rc rc = KZ_OK;
@@ -83,10 +86,12 @@ static enum kz_rc add_nodes(struct kz_auth *a, struct kz_json *status, const str
 static void add_numbers(struct kz_json *o, const struct kz_vk_reply *flat)
 {
 	static const char *const names[][2] = {
-		{ "allocated", "allocated" }, { "ceiling", "ceiling" }, { "desired", "desired" },
-		{ "quarantined", "quarantined" }, { "ambiguous", "ambiguous" }, { "waiting", "waiting" },
-		{ "eligible", "eligible" }, { "queue_max", "queue_max" }, { "per_member", "per_member" },
-		{ "outbox", "outbox" }, { "fence", "fence" }, { "now_ms", "now_ms" },
+		{ "allocated", "allocated" },   { "ceiling", "ceiling" },
+		{ "desired", "desired" },       { "quarantined", "quarantined" },
+		{ "ambiguous", "ambiguous" },   { "waiting", "waiting" },
+		{ "eligible", "eligible" },     { "queue_max", "queue_max" },
+		{ "per_member", "per_member" }, { "outbox", "outbox" },
+		{ "fence", "fence" },           { "now_ms", "now_ms" },
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -156,7 +161,8 @@ enum kz_rc kz_auth_leases(struct kz_auth *a, struct kz_json **out, struct kz_err
 	if (!list)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	for (size_t i = 0; !rc && i < kz_vk_count(nodes); i++)
-		rc = each_worker(a, kz_vk_str(kz_vk_at(kz_vk_at(nodes, i), 0)), add_lease, list, err);
+		rc = each_worker(a, kz_vk_str(kz_vk_at(kz_vk_at(nodes, i), 0)), add_lease, list,
+				 err);
 	if (!rc)
 		*out = kz_take(list);
 	return rc;
