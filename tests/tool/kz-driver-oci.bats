@@ -364,12 +364,18 @@ E'
 	nothing_left
 }
 
-@test "POOL-8 a wrong setting is told in every answer and by the exit status" {
+@test "POOL-8 under a wrong setting nothing is made, but what is there is listed and deleted" {
+	create w-1
 	echo nonsense >"$KZ_STATE/env/KZ_RUN_PIDS"
-	run bash -c 'echo "{\"v\":1,\"verb\":\"list\"}" | "$DRIVER_DIR/bin0/kz-driver-oci" 2>/dev/null'
-	[ "$status" -eq 78 ]
-	[ "$(jq -r '.answer+" "+.reason' <<<"$output")" = "unknown setting_invalid" ]
-	[[ $output == *KZ_RUN_PIDS* ]]
+	create w-2 "$(instance_of 2)" sha256:x
+	[ "$(field '.answer+" "+.reason')" = "absent setting_invalid" ]
+	[[ $(field .text) == *KZ_RUN_PIDS* ]]
+	ask '{"v":1,"verb":"image"}'
+	[ "$(field '(.ok|tostring)+" "+.reason')" = "false setting_invalid" ]
+	[ "$(listed)" = w-1 ]
+	delete w-1 "$(instance_of 1)"
+	[ "$(field .answer)" = absent ]
+	nothing_left
 }
 
 @test "POOL-24 without the worker's key nothing is made" {

@@ -12,7 +12,6 @@
 
 #define UNDO_SECONDS 10
 
-/* Any process of it will do: what is bounded are the namespaces of all. */
 static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot *b,
 			struct kz_err *err)
 {
@@ -21,9 +20,21 @@ static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot 
 	if (r->rt.flavor == KZ_OCI_RUNSC)
 		return KZ_OK; /* its kernel counts by itself, and dies with the worker */
 	init = kz_cg_init(&r->cg, false);
-	if (init == 0)
+	return init ? kz_oci_limit_namespaces(init, err) : kz_oci_boot_died(b, err);
+}
+
+/* Bounds first, then the boot object that process 1 waits for: its baseline must see them. */
+static enum kz_rc start(const struct kz_oci *o, const struct kz_oci_record *r,
+			struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err)
+{
+	enum kz_rc rc = bound(r, b, err);
+
+	if (!rc)
+		rc = kz_oci_boot_send(o, r, b, until, err);
+	/* What failed on a process 1 that is dead failed because of that: tell its last words. */
+	if (rc && r->rt.flavor != KZ_OCI_RUNSC && !kz_cg_init(&r->cg, false))
 		return kz_oci_boot_died(b, err);
-	return kz_oci_limit_namespaces(init, err);
+	return rc;
 }
 
 static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
@@ -68,11 +79,8 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 	if (!rc)
 		rc = launch(o, r, &b, until, err);
 	kz_oci_boot_handed(&b);
-	/* Before the boot object, which process 1 waits for: its baseline must see the bounds. */
 	if (!rc)
-		rc = bound(r, &b, err);
-	if (!rc)
-		rc = kz_oci_boot_send(o, r, &b, until, err);
+		rc = start(o, r, &b, until, err);
 	if (!rc)
 		rc = kz_oci_boot_wait(&b, until, posture, err);
 	kz_oci_boot_release(&b);

@@ -119,7 +119,12 @@ static enum kz_rc delete_from(const struct kz_oci *o, const struct kz_oci_record
 		return KZ_OK;
 	if (kz_sys_before(KZ_SYS_RT_DELETE))
 		return kz_err_set(err, KZ_E_IO, "the runtime cannot delete the container");
-	if (r->rt.path[0]) {
+	/*
+	 * With processes and cgroups gone, runc and crun have nothing left but their entry (no
+	 * hooks, no network of theirs); their own delete only adds waits of 100 ms for a process 1
+	 * that is still being buried.  Of others we do not know what else they keep.
+	 */
+	if (r->rt.path[0] && flavor != KZ_OCI_RUNC && flavor != KZ_OCI_CRUN) {
 		const char *argv[] = { r->rt.path, "--root", dir, "delete", "--force", unit, NULL };
 
 		/* Its answer is not trusted: what counts is that processes, cgroups and entry are gone. */
