@@ -278,6 +278,7 @@ E'
 		create w-1 "$(instance_of 1)" sha256:x
 		[ "$(field .answer)" = absent ]
 		[ "$(field '.reason')" = runtime_unavailable ]
+		echo "mode $MODE: $(field .text)"
 		[[ $(field .text) == *"process1: dying as asked"* || $(field .text) == *"mode 3"* || $(field .text) == *"become ready"* ]]
 		nothing_left
 	done
@@ -368,6 +369,7 @@ E'
 	create w-1
 	echo nonsense >"$KZ_STATE/env/KZ_RUN_PIDS"
 	create w-2 "$(instance_of 2)" sha256:x
+	echo "$reply"
 	[ "$(field '.answer+" "+.reason')" = "absent setting_invalid" ]
 	[[ $(field .text) == *KZ_RUN_PIDS* ]]
 	ask '{"v":1,"verb":"image"}'

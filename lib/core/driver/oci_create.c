@@ -27,14 +27,17 @@ static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot 
 static enum kz_rc start(const struct kz_oci *o, const struct kz_oci_record *r,
 			struct kz_oci_boot *b, struct kz_deadline until, struct kz_err *err)
 {
+	struct kz_deadline dying = kz_deadline_in(KZ_SECONDS(1));
 	enum kz_rc rc = bound(r, b, err);
 
 	if (!rc)
 		rc = kz_oci_boot_send(o, r, b, until, err);
-	/* What failed on a process 1 that is dead failed because of that: tell its last words. */
-	if (rc && r->rt.flavor != KZ_OCI_RUNSC && !kz_cg_init(&r->cg, false))
-		return kz_oci_boot_died(b, err);
-	return rc;
+	if (!rc || r->rt.flavor == KZ_OCI_RUNSC)
+		return rc;
+	/* What failed on a process 1 that is dying failed because of that: tell its last words. */
+	while (kz_cg_init(&r->cg, false) && !kz_deadline_passed(dying))
+		kz_time_sleep(KZ_MS(5), dying);
+	return kz_cg_init(&r->cg, false) ? rc : kz_oci_boot_died(b, err);
 }
 
 static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,

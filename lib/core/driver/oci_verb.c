@@ -236,6 +236,17 @@ static struct kz_json *refused(enum kz_reason r, const char *text)
 	return reply("unknown", &err);
 }
 
+/* Wrong settings: a create that was not even begun is certainly absent. */
+static struct kz_json *not_by_these(const char *verb, const struct kz_err *bad)
+{
+	bool is_create = kz_str_eq(verb, "create");
+	struct kz_json *j = reply(is_create ? "absent" : NULL, bad);
+
+	if (!is_create)
+		kz_json_set_bool(j, "ok", false);
+	return j;
+}
+
 static struct kz_json *carry_out(struct kz_oci *o, const struct kz_json *q, const char *verb)
 {
 	const char *worker = kz_json_str(q, "worker", "");
@@ -286,7 +297,7 @@ struct kz_json *kz_oci_answer(struct kz_oci *o, const char *line, size_t n)
 			       "verb must be one of probe image create delete get list");
 	if (o->bad_conf.rc &&
 	    (kz_str_eq(verb, "probe") || kz_str_eq(verb, "image") || kz_str_eq(verb, "create")))
-		return refused(KZ_R_SETTING_INVALID, o->bad_conf.text);
+		return not_by_these(verb, &o->bad_conf);
 	if (kz_sys_before(KZ_SYS_DRV_CALL))
 		return refused(KZ_R_DRIVER_FAILED, "the verb cannot be carried out");
 	j = carry_out(o, q, verb);
