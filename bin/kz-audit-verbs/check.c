@@ -14,8 +14,8 @@ enum kz_rc kz_audit_place(struct kz_cli *cli, struct kz_audit_place *p)
 	if (rc == KZ_OK)
 		rc = kz_caller_check(p->conf.state, p->conf.set.kz_group, &cli->err);
 	return rc == KZ_OK ? kz_conf_path(&p->conf, "audit/audit.db", p->path, sizeof(p->path),
-					  &cli->err)
-			   : rc;
+					  &cli->err) :
+			     rc;
 }
 
 static void print_problems(struct kz_cli *cli, const struct kz_json *report)

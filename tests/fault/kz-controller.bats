@@ -10,7 +10,7 @@ setup_file() {
 }
 
 setup() {
-	C_BIN=$BATS_TEST_DIRNAME/../../build-fault/bin
+	export C_BIN=$BATS_TEST_DIRNAME/../../build-fault/bin
 	dir=$(c_new one SANDBOX_WARM_POOL_MIN=2)
 	c_valkey "$dir"
 }
