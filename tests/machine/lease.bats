@@ -174,3 +174,49 @@ none_leased() {
 	KZ_LEASE_TOKEN=$(jq -r .token <<<"$two") kz-lease release "$(jq -r .lease <<<"$two")"
 	none_leased
 }
+
+valkey_pid() {
+	s6-svstat -o pid "$KZ_STATE/service/valkey"
+}
+
+@test "LEASE-11 kz-run: a run longer than the time to live renews" {
+	kz_run -c 'import time; time.sleep(16); print(1)'
+	[ "$status" -eq 0 ]
+	[ "$output" = 1 ]
+	none_leased
+}
+
+@test "LEASE-23 kz-run: Valkey frozen mid-run, the run ends inside its bounds, and the pool heals" {
+	kz-run --record 7 -c 'import time; print(1, flush=True); time.sleep(2); print(2)' >out 2>err 7>rec &
+	local pid=$! rc=0 valkey
+	kz_wait 20 test -s out
+	valkey=$(valkey_pid)
+	kill -STOP "$valkey"
+	wait $pid || rc=$?
+	kill -CONT "$valkey"
+	[ "$rc" -eq 0 ]
+	[ "$(jq -r .outcome rec)" = completed ]
+	[ "$(cat out)" = "1
+2" ]
+	kz_wait 30 kz-run -c 1
+	kz_wait 20 none_leased
+}
+
+@test "LEASE-11 with: cut off from Valkey, the program is dead before the lease can be another's" {
+	local pid rc=0 valkey start
+	kz-lease with -A a -C c -- bash -c 'trap "" TERM; setsid sleep 300 & echo $! >child; while :; do sleep 0.1; done' 2>err &
+	pid=$!
+	kz_wait 20 test -s child
+	valkey=$(valkey_pid)
+	start=$SECONDS
+	kill -STOP "$valkey"
+	wait $pid || rc=$?
+	# the time to live is 12 s from the last renewal
+	[ $((SECONDS - start)) -le 12 ] || echo "took $((SECONDS - start)) s" >late
+	kill -CONT "$valkey"
+	[ ! -e late ]
+	[ "$rc" -eq 125 ]
+	grep -q lease_lost err
+	run ! kill -0 "$(cat child)"
+	kz_wait 40 kz-run -A a -C c -c 1
+}
