@@ -17,7 +17,7 @@
 #include "worker/client.h"
 #include "worker/posture.h"
 
-#define START_PATIENCE KZ_SECONDS(5)
+#define START_PATIENCE KZ_SECONDS(15)
 
 enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err)
 {
