@@ -440,3 +440,15 @@ is_quiet() {
 		run -65 "$WORKER_BUILD/bin/kz-worker" 3<<<"$bad" 4</dev/null
 	done
 }
+
+@test "EXEC-1: a caller that speaks badly for ten seconds does not end process 1" {
+	local seed=$RANDOM
+	echo "seed $seed" >&2
+	wk secret
+	python3 "$WORKER_ROOT/tests/tool/hostile.py" "$WORKER_STATE/workers/w-1/ctl/control.sock" "$(said .secret)" \
+		"$(fence)" "$seed" 10 >"$WORKER_STATE/fence"
+	wk health
+	[[ $(said .state) =~ ^(clean|ended)$ ]]
+	[ "$(said .state)" = clean ] || wk reset aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa t
+	finds_nothing
+}

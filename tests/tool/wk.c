@@ -25,6 +25,7 @@ struct call {
 	char **argv;
 	struct kz_err err;
 	int report;
+	char secret[65];
 };
 
 static struct kz_deadline soon(void)
@@ -115,6 +116,11 @@ static enum kz_rc do_call(struct call *c)
 		rc = kz_wk_health(c->w, soon(), &j, &c->err);
 		return print(c, rc, j);
 	}
+	if (kz_str_eq(verb, "secret")) { /* for a test that speaks the protocol itself */
+		j = kz_json_object();
+		kz_json_set_str(j, "secret", c->secret);
+		return print(c, KZ_OK, j);
+	}
 	if (kz_str_eq(verb, "bind"))
 		return kz_wk_bind(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
 				  &c->err);
@@ -140,10 +146,10 @@ static enum kz_rc do_call(struct call *c)
 }
 
 static enum kz_rc connect_to(const char *state, const char *worker, const char *instance,
-			     struct kz_wk **w, struct kz_err *err)
+			     struct kz_wk **w, char secret[65], struct kz_err *err)
 {
 	struct kz_secret key = { 0 };
-	char secret[65], path[512];
+	char path[512];
 	enum kz_rc rc = kz_seal_init(err);
 
 	if (rc == KZ_OK)
@@ -152,7 +158,7 @@ static enum kz_rc connect_to(const char *state, const char *worker, const char *
 		return rc;
 	kz_worker_secret(&key, worker, instance, secret);
 	if (getenv("WK_SECRET"))
-		(void)kz_str_copy(secret, sizeof secret, getenv("WK_SECRET"), NULL);
+		(void)kz_str_copy(secret, 65, getenv("WK_SECRET"), NULL);
 	kz_secret_release(&key);
 	rc = kz_str_format(path, sizeof path, err, "%s/workers/%s/ctl/control.sock", state, worker);
 	return rc == KZ_OK ? kz_wk_open(w, path, secret, soon(), err) : rc;
@@ -167,7 +173,7 @@ int main(int argc, char **argv)
 	if (argc < 5)
 		return 64;
 	signal(SIGPIPE, SIG_IGN);
-	rc = connect_to(argv[1], argv[2], argv[3], &c.w, &c.err);
+	rc = connect_to(argv[1], argv[2], argv[3], &c.w, c.secret, &c.err);
 	while (rc == KZ_OK && i < argc) {
 		c.argv = argv + i;
 		for (c.argc = 0; i < argc && !kz_str_eq(argv[i], "+"); i++)

@@ -58,10 +58,18 @@ worker_delete() {
 }
 
 worker_stop() {
+	local dir left=0
+	local -a dirs=()
+	mapfile -t dirs < <(jq -r '.cgroups.trees[].dir' "$WORKER_STATE/workers/w-1/worker.json")
 	worker_delete || return 1
-	! find /sys/fs/cgroup -maxdepth 3 -type d -name "kz-*.w-1" -newer "$WORKER_STATE/keys" 2>/dev/null |
-		grep -q . || return 1
+	for dir in "${dirs[@]}" "$WORKER_STATE/workers/w-1"; do
+		[ ! -e "$dir" ] || {
+			echo "left: $dir" >&2
+			left=1
+		}
+	done
 	rm -rf "$WORKER_STATE"
+	return $left
 }
 
 # shellcheck disable=SC2034 # status is for the test
