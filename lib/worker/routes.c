@@ -59,7 +59,8 @@ static void bind_lease(struct kz_client *c, const struct kz_json *in, struct kz_
 		kz_client_refuse(c, &err);
 		return;
 	}
-	if (!is_again)
+	/* a lease that stays has no connection to live by, only its deadline */
+	if (!is_again && !kz_json_flag(in, "stays", false))
 		w->holder = c;
 	answer_clock(c);
 }

@@ -220,3 +220,29 @@ valkey_pid() {
 	run ! kill -0 "$(cat child)"
 	kz_wait 40 kz-run -A a -C c -c 1
 }
+
+@test "LEASE-7 acquire: several runs under it share the workspace until it is released" {
+	kz-lease acquire -A a -C c -j >lease
+	export KZ_LEASE KZ_LEASE_TOKEN
+	KZ_LEASE=$(jq -r .lease lease)
+	KZ_LEASE_TOKEN=$(jq -r .token lease)
+	kz_run -c 'open("kept", "w").write("x")'
+	[ "$status" -eq 0 ]
+	kz-lease renew "$KZ_LEASE"
+	kz_run -l shell -c 'sleep 100 & ls'
+	[ "$output" = kept ]
+	kz_run -l shell -c 'ls'
+	[ "$output" = kept ]
+	# a run that is killed takes its processes along, and not the lease
+	kz-run -l shell -c 'echo x; sleep 50' >out &
+	local pid=$!
+	kz_wait 20 test -s out
+	kill -KILL $pid
+	wait $pid || true
+	kz_wait 5 kz-run -l shell -c 'ls kept'
+	kz-lease release -j "$KZ_LEASE" >released
+	[ "$(jq -r .clean released)" = true ]
+	unset KZ_LEASE KZ_LEASE_TOKEN
+	kz_run -l shell -c 'ls'
+	[ -z "$output" ]
+}

@@ -23,8 +23,11 @@ static enum kz_rc bind(struct kz_job *j, struct kz_err *err)
 
 	if (rc)
 		return rc;
-	if (!j->is_lease_own && is_bound_already(j))
-		return KZ_OK;
+	if (!j->is_lease_own)
+		return is_bound_already(j) ?
+			       KZ_OK :
+			       kz_wk_bind_staying(j->worker, j->lease.id, j->lease.fence,
+						  kz_deadline_left(j->sure), until, err);
 	rc = kz_wk_bind(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure), until,
 			err);
 	j->is_bound = !rc;
