@@ -82,6 +82,8 @@ static enum kz_rc start(struct kz_keeper *k, struct kz_job *j, struct kz_err *er
 	struct epoll_event ev = { .events = EPOLLIN };
 	enum kz_rc rc;
 
+	if (j->kind == KZ_JOB_LIST)
+		k->gone_count = 0;
 	/* An inventory counts from before the driver was asked [FENCE-6]. */
 	if (j->kind == KZ_JOB_LIST && k->auth && kz_auth_now(k->auth, &j->taken_ms, err) != KZ_OK) {
 		kz_keeper_fault(k, err);

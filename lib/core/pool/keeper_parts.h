@@ -26,6 +26,12 @@ struct kz_silent {
 	bool is_seen; /* in the round under way */
 };
 
+/* Deleted since the list under way was asked for: the list may still name them. */
+#define KZ_GONE_MOST 64
+struct kz_gone {
+	char worker[KZ_WORKER_NAME], instance[KZ_ID_HEX];
+};
+
 struct kz_keeper {
 	struct kz_conf conf; /* the last settings that made sense */
 	bool has_conf;
@@ -51,6 +57,8 @@ struct kz_keeper {
 	struct kz_err bad_conf, bad_valkey, bad_driver, bad_audit; /* rc KZ_OK: that part works */
 	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory,
 		next_step, next_rotate;
+	struct kz_gone gone[KZ_GONE_MOST];
+	size_t gone_count; /* more than KZ_GONE_MOST: the list is of no use */
 	struct kz_silent *silent;
 	size_t silent_count;
 

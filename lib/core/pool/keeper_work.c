@@ -110,7 +110,16 @@ static void deleted(struct kz_keeper *k, const struct kz_task *t, enum kz_answer
 {
 	struct kz_err err = KZ_ERR_INIT;
 
-	if (answer != KZ_ANSWER_ABSENT || !k->auth)
+	if (answer != KZ_ANSWER_ABSENT)
+		return;
+	if (k->gone_count < KZ_GONE_MOST) {
+		struct kz_gone *g = &k->gone[k->gone_count];
+
+		kz_str_copy(g->worker, sizeof(g->worker), t->worker, NULL);
+		kz_str_copy(g->instance, sizeof(g->instance), t->instance, NULL);
+	}
+	k->gone_count++;
+	if (!k->auth)
 		return;
 	told(k, t, "worker absent", kz_auth_absent(k->auth, t->worker, t->instance, &err), &err);
 	k->next_step = (struct kz_deadline){ 0 };

@@ -138,6 +138,16 @@ static bool judge(struct kz_keeper *k, struct kz_seen *s, bool is_alive, struct 
 					     (k->is_reconciled ? SILENT_ROUNDS : 1);
 }
 
+/* A list that is older than a delete must not bring the deleted one back as an orphan [INV-2]. */
+static bool is_gone(const struct kz_keeper *k, const struct kz_seen *s)
+{
+	for (size_t i = 0; i < k->gone_count; i++)
+		if (kz_str_eq(k->gone[i].worker, s->worker) &&
+		    (!k->gone[i].instance[0] || kz_str_eq(k->gone[i].instance, s->instance)))
+			return true;
+	return false;
+}
+
 static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, struct round *r,
 			    struct kz_err *err)
 {
@@ -147,17 +157,18 @@ static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, st
 
 	if (!kz_json_is_array(list) || kz_json_count(list) > SEEN_MOST)
 		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL, "the driver's list is malformed");
-	r->count = kz_json_count(list);
-	r->seen = calloc(r->count + 1, sizeof(*r->seen));
-	r->is_bad = calloc(r->count + 1, sizeof(*r->is_bad));
+	r->seen = calloc(kz_json_count(list) + 1, sizeof(*r->seen));
+	r->is_bad = calloc(kz_json_count(list) + 1, sizeof(*r->is_bad));
 	if (!r->seen || !r->is_bad)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
-	for (size_t i = 0; rc == KZ_OK && i < r->count; i++) {
+	for (size_t i = 0; rc == KZ_OK && i < kz_json_count(list); i++) {
 		const struct kz_json *o = kz_json_at(list, i);
+		struct kz_seen *s = &r->seen[r->count];
 
-		rc = read_entry(o, &r->seen[i], err);
-		if (rc == KZ_OK)
-			r->is_bad[i] = judge(k, &r->seen[i], kz_json_flag(o, "alive", true), until);
+		rc = read_entry(o, s, err);
+		if (rc != KZ_OK || is_gone(k, s))
+			continue;
+		r->is_bad[r->count++] = judge(k, s, kz_json_flag(o, "alive", true), until);
 	}
 	forget_silent(k);
 	return rc;
@@ -202,7 +213,13 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 {
 	struct round r = { NULL, NULL, 0 };
 	struct kz_err err = KZ_ERR_INIT;
-	enum kz_rc rc = read_list(k, reply, &r, &err);
+	enum kz_rc rc;
+
+	if (k->gone_count > KZ_GONE_MOST) {
+		k->next_inventory = (struct kz_deadline){ 0 };
+		return;
+	}
+	rc = read_list(k, reply, &r, &err);
 
 	k->next_inventory = kz_deadline_in(KZ_SECONDS(k->conf.set.kz_inventory_seconds));
 	k->has_listed = true;
