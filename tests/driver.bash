@@ -109,7 +109,7 @@ cgroups() {
 # Processes whose cgroup carries this test's name; a dead one that nobody has waited for yet is none.
 processes() {
 	local file pid
-	for file in $(grep -ls "$UNIT\\." /proc/[0-9]*/cgroup); do
+	grep -ls "$UNIT\\." /proc/[0-9]*/cgroup | while read -r file; do
 		pid=${file#/proc/}
 		pid=${pid%/cgroup}
 		grep -qs '^State:.[^ZX]' "/proc/$pid/status" && echo "$pid"

@@ -203,7 +203,7 @@ E'
 	create w-1
 	# descriptors 6 to 9 are tenant_procs on a host with one hierarchy a controller, 6 on version 2
 	inside w-1 'for f in 6 7 8 9; do echo 0 >&$f; done 2>/dev/null; (sleep 1000 <&- >&- 2>&- &)'
-	[ "$(cat $(cgroups | sed 's,$,/tenant/cgroup.procs,') 2>/dev/null | sort -u | wc -l)" -ge 1 ]
+	[ "$(cgroups | while read -r dir; do cat "$dir/tenant/cgroup.procs" 2>/dev/null; done | sort -u | wc -l)" -ge 1 ]
 	delete w-1 "$(instance_of 1)"
 	nothing_left
 }

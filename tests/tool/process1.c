@@ -68,8 +68,8 @@ int main(void)
 	if (MODE == 2)
 		for (;;)
 			pause();
-	n = MODE == 3 ? write(number("ready"), no, sizeof no - 1)
-		      : write(number("ready"), yes, sizeof yes - 1);
+	n = MODE == 3 ? write(number("ready"), no, sizeof no - 1) :
+			write(number("ready"), yes, sizeof yes - 1);
 	close(number("ready"));
 	if (MODE == 3 || n < 0)
 		return 78;
