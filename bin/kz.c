@@ -50,7 +50,8 @@ static int run_help(struct kz_cli *cli, int argc, char **argv)
 	char *help[] = { argv[argc > 1], (char[]){ "-h" }, NULL };
 
 	if (argc > 2)
-		return kz_main_end(cli, kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz help [TOPIC]"));
+		return kz_main_end(cli,
+				   kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz help [TOPIC]"));
 	if (argc < 2 || (v && v->run == run_help)) {
 		help[0] = (char[]){ "kz" };
 		return kz_main_verbs(cli, what, verbs, 2, help);
@@ -59,7 +60,8 @@ static int run_help(struct kz_cli *cli, int argc, char **argv)
 		return v->run(cli, 2, help);
 	run_program(kz_str_has_prefix(argv[1], "kz-") ? argv[1] + 3 : argv[1], help);
 	return kz_main_end(cli, kz_err_set(&cli->err, KZ_E_NOINPUT,
-					   "there is no verb %s and no program kz-%s; see: kz help", argv[1], argv[1]));
+					   "there is no verb %s and no program kz-%s; see: kz help",
+					   argv[1], argv[1]));
 }
 
 int main(int argc, char **argv)

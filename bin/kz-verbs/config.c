@@ -17,8 +17,9 @@ static bool is_named(const struct kz_cli *cli, const char *name)
 static enum kz_rc show(struct kz_cli *cli, const struct kz_settings *s)
 {
 	static const struct kz_column columns[] = {
-		{ "name", "NAME", NULL },	{ "value", "VALUE", NULL },   { "unit", "UNIT", NULL },
-		{ "default", "DEFAULT", NULL }, { "what", "WHAT FOR", NULL }, { NULL, NULL, NULL },
+		{ "name", "NAME", NULL },     { "value", "VALUE", NULL },
+		{ "unit", "UNIT", NULL },     { "default", "DEFAULT", NULL },
+		{ "what", "WHAT FOR", NULL }, { NULL, NULL, NULL },
 	};
 	kz_auto_table struct kz_table t;
 	enum kz_rc rc = KZ_OK;
@@ -82,11 +83,13 @@ static enum kz_rc run_set(struct kz_cli *cli)
 	if (rc)
 		return rc;
 	f.say = kz_verb_say;
-	return kz_front_set(&f, (const char *const *)cli->operands, (size_t)cli->operand_count, &cli->err);
+	return kz_front_set(&f, (const char *const *)cli->operands, (size_t)cli->operand_count,
+			    &cli->err);
 }
 
 /* "kz config VERB": each has options of its own, after its name. */
-static bool parse(struct kz_cli *cli, const char *verb, const char *synopsis, int least, int most, int argc, char **argv)
+static bool parse(struct kz_cli *cli, const char *verb, const char *synopsis, int least, int most,
+		  int argc, char **argv)
 {
 	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
 	const struct kz_usage usage = { "kz", verb, synopsis, KZ_CONFIG_WHAT, opts, least, most };
@@ -100,14 +103,19 @@ int kz_verb_config(struct kz_cli *cli, int argc, char **argv)
 	struct kz_conf c;
 
 	if (strcmp(verb, "show") == 0)
-		return kz_main_end(cli, parse(cli, "config show", "[-j] [NAME]...", 0, -1, argc - 1, argv + 1) ?
-						run_show(cli) : cli->err.rc);
+		return kz_main_end(cli, parse(cli, "config show", "[-j] [NAME]...", 0, -1, argc - 1,
+					      argv + 1) ?
+						run_show(cli) :
+						cli->err.rc);
 	if (strcmp(verb, "check") == 0)
 		return kz_main_end(cli, parse(cli, "config check", "", 0, 0, argc - 1, argv + 1) ?
-						load(cli, &c) : cli->err.rc);
+						load(cli, &c) :
+						cli->err.rc);
 	if (strcmp(verb, "set") == 0)
-		return kz_main_end(cli, parse(cli, "config set", "NAME=VALUE...", 1, -1, argc - 1, argv + 1) ?
-						run_set(cli) : cli->err.rc);
+		return kz_main_end(
+			cli, parse(cli, "config set", "NAME=VALUE...", 1, -1, argc - 1, argv + 1) ?
+				     run_set(cli) :
+				     cli->err.rc);
 	if (parse(cli, "config", KZ_CONFIG_SYNOPSIS, 1, -1, argc, argv))
 		kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz config %s", KZ_CONFIG_SYNOPSIS);
 	return kz_main_end(cli, cli->err.rc);

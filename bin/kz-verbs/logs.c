@@ -17,7 +17,8 @@ int kz_verb_logs(struct kz_cli *cli, int argc, char **argv)
 	};
 	const struct kz_usage usage = { "kz", "logs", KZ_LOGS_SYNOPSIS, KZ_LOGS_WHAT, opts, 0, 1 };
 	char paths[SERVICES][KZ_FRONT_PATH];
-	char *args[SERVICES + 5] = { (char[]){ "tail" }, (char[]){ "-n" }, (char[]){ "200" }, (char[]){ "-F" } };
+	char *args[SERVICES + 5] = { (char[]){ "tail" }, (char[]){ "-n" }, (char[]){ "200" },
+				     (char[]){ "-F" } };
 	int n = 3, count = 0;
 	struct kz_front f;
 	enum kz_rc rc;
@@ -28,8 +29,10 @@ int kz_verb_logs(struct kz_cli *cli, int argc, char **argv)
 		return kz_main_end(cli, rc);
 	if (cli->operand_count == 1)
 		rc = kz_front_log(&f, cli->operands[0], paths[count++], KZ_FRONT_PATH, &cli->err);
-	for (size_t i = 0; cli->operand_count == 0 && !rc && i < kz_json_count(names) && count < SERVICES; i++)
-		rc = kz_front_log(&f, kz_json_str_value(kz_json_at(names, i)), paths[count++], KZ_FRONT_PATH, &cli->err);
+	for (size_t i = 0;
+	     cli->operand_count == 0 && !rc && i < kz_json_count(names) && count < SERVICES; i++)
+		rc = kz_front_log(&f, kz_json_str_value(kz_json_at(names, i)), paths[count++],
+				  KZ_FRONT_PATH, &cli->err);
 	if (rc)
 		return kz_main_end(cli, rc);
 	n += follow;

@@ -8,7 +8,8 @@ int kz_verb_status(struct kz_cli *cli, int argc, char **argv)
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(65536);
 	kz_auto_json struct kz_json *status = NULL;
 	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
-	const struct kz_usage usage = { "kz", "status", KZ_STATUS_SYNOPSIS, KZ_STATUS_WHAT, opts, 0, 0 };
+	const struct kz_usage usage = { "kz", "status", KZ_STATUS_SYNOPSIS, KZ_STATUS_WHAT, opts,
+					0,    0 };
 	struct kz_front f;
 	enum kz_rc rc;
 
@@ -32,7 +33,8 @@ int kz_verb_doctor(struct kz_cli *cli, int argc, char **argv)
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(65536);
 	kz_auto_json struct kz_json *checks = NULL;
 	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
-	const struct kz_usage usage = { "kz", "doctor", KZ_DOCTOR_SYNOPSIS, KZ_DOCTOR_WHAT, opts, 0, 0 };
+	const struct kz_usage usage = { "kz", "doctor", KZ_DOCTOR_SYNOPSIS, KZ_DOCTOR_WHAT, opts,
+					0,    0 };
 	struct kz_front f;
 	enum kz_rc rc;
 

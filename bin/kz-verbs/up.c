@@ -18,9 +18,11 @@ int kz_verb_up(struct kz_cli *cli, int argc, char **argv)
 	struct kz_front_up o = { .foreground = false };
 	const char *state = NULL;
 	const struct kz_opt opts[] = {
-		{ 0, "state", KZ_OPT_TEXT, &state, "DIR", "state directory (others find it by KZ_STATE)", 0, 0 },
+		{ 0, "state", KZ_OPT_TEXT, &state, "DIR",
+		  "state directory (others find it by KZ_STATE)", 0, 0 },
 		{ 0, "set", KZ_OPT_LIST, &sets, "NAME=VALUE", "store a setting first", 0, 0 },
-		{ 0, "foreground", KZ_OPT_FLAG, &o.foreground, NULL, "stay; drain and stop on a signal", 0, 0 },
+		{ 0, "foreground", KZ_OPT_FLAG, &o.foreground, NULL,
+		  "stay; drain and stop on a signal", 0, 0 },
 		KZ_OPT_END,
 	};
 	const struct kz_usage usage = { "kz", "up", KZ_UP_SYNOPSIS, KZ_UP_WHAT, opts, 0, 0 };
@@ -49,8 +51,10 @@ static enum kz_rc ask(const struct kz_front *f, struct kz_err *err)
 	char line[16];
 
 	if (!isatty(0))
-		return kz_err_set(err, KZ_E_USAGE,
-				  "--purge removes %s with keys and audit; say --yes to do it without asking", f->state);
+		return kz_err_set(
+			err, KZ_E_USAGE,
+			"--purge removes %s with keys and audit; say --yes to do it without asking",
+			f->state);
 	fprintf(stderr, "kz: remove %s with its keys, audit and logs? [y/N] ", f->state);
 	if (fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y'))
 		return KZ_OK;
@@ -62,7 +66,8 @@ int kz_verb_down(struct kz_cli *cli, int argc, char **argv)
 	bool force = false, purge = false, yes = false;
 	const struct kz_opt opts[] = {
 		{ 'f', "force", KZ_OPT_FLAG, &force, NULL, "end running programs at once", 0, 0 },
-		{ 0, "purge", KZ_OPT_FLAG, &purge, NULL, "remove the state directory too (asks)", 0, 0 },
+		{ 0, "purge", KZ_OPT_FLAG, &purge, NULL, "remove the state directory too (asks)", 0,
+		  0 },
 		{ 'y', "yes", KZ_OPT_FLAG, &yes, NULL, "purge without asking", 0, 0 },
 		KZ_OPT_END,
 	};

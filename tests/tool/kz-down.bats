@@ -33,7 +33,7 @@ is_down() {
 
 # Every process of the stack, its workers too, at once.
 kill_all() {
-	local p pids="" digest
+	local p pids=""
 	for p in /proc/[0-9]*; do
 		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
 			pids+=" ${p#/proc/}"
@@ -109,7 +109,7 @@ kill_all() {
 
 @test "ADM-9: down lets a running program end, and admits nobody meanwhile" {
 	kz_wait 20 one_warm
-	kz-run -A patient -c 'import time; time.sleep(4); print("done")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	kz-run -A patient -c 'import time; time.sleep(4); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	local run=$! status=0
 	kz_wait 10 has_lease
 	kz down 2>"$BATS_TEST_TMPDIR/down" 3>&- &
@@ -120,14 +120,14 @@ kill_all() {
 	[ "$status" -eq 125 ]
 	[[ "$error" == *deployment_closed* ]]
 	wait $run
-	[ "$(cat "$BATS_TEST_TMPDIR/out")" = done ]
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = ended ]
 	wait $down
 	kz_left
 }
 
 @test "ADM-9: down -f ends a running program at once; its caller is told, and nothing is left" {
 	kz_wait 20 one_warm
-	kz-run -A hurried -c 'import time; time.sleep(25); print("done")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	kz-run -A hurried -c 'import time; time.sleep(25); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	local run=$! status=0 begin=$SECONDS
 	kz_wait 10 has_lease
 	run kz down -f

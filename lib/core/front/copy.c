@@ -10,20 +10,26 @@
 #include "base/str.h"
 #include "core/front/parts.h"
 
-static enum kz_rc copy_at(int from, const char *from_name, int to, const char *to_name, int depth, struct kz_err *err);
+static enum kz_rc copy_at(int from, const char *from_name, int to, const char *to_name, int depth,
+			  struct kz_err *err);
 
-static enum kz_rc copy_file(int from, const char *name, mode_t mode, int to, const char *to_name, struct kz_err *err)
+static enum kz_rc copy_file(int from, const char *name, mode_t mode, int to, const char *to_name,
+			    struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(65536);
 	enum kz_rc rc = kz_file_read(from, name, &b, err);
 
-	return rc ? rc : kz_file_replace(to, to_name, b.data, b.len, mode & 0111 ? 0755 : 0644, (gid_t)-1, err);
+	return rc ? rc :
+		    kz_file_replace(to, to_name, b.data, b.len, mode & 0111 ? 0755 : 0644,
+				    (gid_t)-1, err);
 }
 
-static enum kz_rc copy_dir(int from, const char *name, int to, const char *to_name, int depth, struct kz_err *err)
+static enum kz_rc copy_dir(int from, const char *name, int to, const char *to_name, int depth,
+			   struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = NULL;
-	kz_auto_close int source = openat(from, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), target = -1;
+	kz_auto_close int source = openat(from, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+			  target = -1;
 	struct dirent *e;
 	enum kz_rc rc = KZ_OK;
 	int again;
@@ -43,7 +49,8 @@ static enum kz_rc copy_dir(int from, const char *name, int to, const char *to_na
 	return rc;
 }
 
-static enum kz_rc copy_at(int from, const char *from_name, int to, const char *to_name, int depth, struct kz_err *err)
+static enum kz_rc copy_at(int from, const char *from_name, int to, const char *to_name, int depth,
+			  struct kz_err *err)
 {
 	struct stat st;
 

@@ -10,7 +10,8 @@
 #include "core/front/parts.h"
 #include "port/json.h"
 
-static void add(struct kz_json *list, const char *check, const char *level, const char *text, const char *fix)
+static void add(struct kz_json *list, const char *check, const char *level, const char *text,
+		const char *fix)
 {
 	struct kz_json *o = kz_json_object();
 
@@ -26,7 +27,8 @@ static void add(struct kz_json *list, const char *check, const char *level, cons
 /* Is a program in one of the usual places? out: its path */
 static bool find(const char *name, char out[KZ_FRONT_PATH])
 {
-	static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin" };
+	static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin",
+					    "/usr/bin",        "/sbin",          "/bin" };
 
 	for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
 		snprintf(out, KZ_FRONT_PATH, "%s/%s", dirs[i], name);
@@ -38,7 +40,8 @@ static bool find(const char *name, char out[KZ_FRONT_PATH])
 
 static void check_s6(struct kz_json *list)
 {
-	static const char *const needed[] = { "s6-svscan", "s6-svc", "s6-svstat", "s6-svscanctl", "s6-log", "s6-setlock",
+	static const char *const needed[] = { "s6-svscan",        "s6-svc",        "s6-svstat",
+					      "s6-svscanctl",     "s6-log",        "s6-setlock",
 					      "s6-notifyoncheck", "s6-permafailon" };
 	char path[KZ_FRONT_PATH], text[128];
 
@@ -58,13 +61,16 @@ static bool version(const char *path, char *out, size_t size)
 	const char *argv[] = { path, "--version", NULL };
 	int status;
 
-	if (kz_proc_run(argv, NULL, 0, &said, NULL, kz_deadline_in(KZ_SECONDS(10)), &status, NULL) || status != 0)
+	if (kz_proc_run(argv, NULL, 0, &said, NULL, kz_deadline_in(KZ_SECONDS(10)), &status,
+			NULL) ||
+	    status != 0)
 		return false;
 	snprintf(out, size, "%.*s", (int)strcspn(kz_buf_str(&said), "\n"), kz_buf_str(&said));
 	return true;
 }
 
-static void check_valkey(const struct kz_front *f, const struct kz_conf *c, bool is_set_up, struct kz_json *list)
+static void check_valkey(const struct kz_front *f, const struct kz_conf *c, bool is_set_up,
+			 struct kz_json *list)
 {
 	kz_auto_json struct kz_json *status = NULL;
 	struct kz_err err = KZ_ERR_INIT;
@@ -72,32 +78,42 @@ static void check_valkey(const struct kz_front *f, const struct kz_conf *c, bool
 
 	if (is_set_up && kz_front_is_scanning(f)) {
 		if (!kz_front_ask(c, kz_deadline_in(KZ_SECONDS(3)), &status, &err))
-			add(list, "valkey", "ok", c->set.kz_valkey_url[0] ? "the server of KZ_VALKEY_URL answers" : "the private server answers", "");
+			add(list, "valkey", "ok",
+			    c->set.kz_valkey_url[0] ? "the server of KZ_VALKEY_URL answers" :
+						      "the private server answers",
+			    "");
 		else
-			add(list, "valkey", "fail", err.text, strcmp(err.reason, "valkey_evicts") == 0 ?
-				"valkey-cli config set maxmemory-policy noeviction" : "kz logs valkey");
+			add(list, "valkey", "fail", err.text,
+			    strcmp(err.reason, "valkey_evicts") == 0 ?
+				    "valkey-cli config set maxmemory-policy noeviction" :
+				    "kz logs valkey");
 		return;
 	}
 	if (c->set.kz_valkey_url[0])
 		add(list, "valkey", "warn", "KZ_VALKEY_URL is asked only once kz runs", "kz up");
 	else if (!find("valkey-server", path) || !find("valkey-cli", path))
-		add(list, "valkey", "fail", "valkey-server or valkey-cli is missing", "scripts/install-deps --run");
+		add(list, "valkey", "fail", "valkey-server or valkey-cli is missing",
+		    "scripts/install-deps --run");
 	else if (version(path, text, sizeof text))
 		add(list, "valkey", "ok", text, "");
 	else
-		add(list, "valkey", "fail", "valkey-cli does not run", "apt-get install --reinstall valkey-tools");
+		add(list, "valkey", "fail", "valkey-cli does not run",
+		    "apt-get install --reinstall valkey-tools");
 }
 
 /* The checks that the driver brings [RT-6]. */
 static void check_machine(const struct kz_conf *c, struct kz_json *list)
 {
-	static const char *const levels[] = { [KZ_CHECK_OK] = "ok", [KZ_CHECK_WARN] = "warn", [KZ_CHECK_FAIL] = "fail" };
+	static const char *const levels[] = {
+		[KZ_CHECK_OK] = "ok", [KZ_CHECK_WARN] = "warn", [KZ_CHECK_FAIL] = "fail"
+	};
 	static const struct {
 		const char *name;
 		void (*check)(const struct kz_conf *c, struct kz_check *out);
 	} checks[] = {
-		{ "runtime", kz_check_runtime }, { "cgroups", kz_check_cgroups }, { "userns", kz_check_userns },
-		{ "seccomp", kz_check_seccomp }, { "disk", kz_check_disk },
+		{ "runtime", kz_check_runtime }, { "cgroups", kz_check_cgroups },
+		{ "userns", kz_check_userns },   { "seccomp", kz_check_seccomp },
+		{ "disk", kz_check_disk },
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -113,7 +129,9 @@ static void check_caller(struct kz_json *list)
 	if (geteuid() == 0)
 		add(list, "caller", "ok", "root", "");
 	else
-		add(list, "caller", "warn", "not root: workers cannot be made, only a running kz can be called", "sudo kz doctor");
+		add(list, "caller", "warn",
+		    "not root: workers cannot be made, only a running kz can be called",
+		    "sudo kz doctor");
 }
 
 enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_err *err)
@@ -131,7 +149,8 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 	memset(&c, 0, sizeof c);
 	if (!is_set_up || kz_conf_load(&c, f->state, &why)) {
 		if (is_set_up)
-			add(list, "settings", "fail", why.text, why.rc == KZ_E_NOPERM ? "sudo kz doctor" : "kz config check");
+			add(list, "settings", "fail", why.text,
+			    why.rc == KZ_E_NOPERM ? "sudo kz doctor" : "kz config check");
 		is_set_up = false;
 		kz_str_copy(c.state, sizeof c.state, f->state, NULL);
 		kz_settings_default(&c.set);

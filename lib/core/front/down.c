@@ -55,11 +55,13 @@ static void close_admission(const struct kz_conf *c)
 }
 
 /* Wait for the controller's end; past the deadline it is killed. */
-static enum kz_rc await_controller(const struct kz_front *f, struct kz_deadline until, struct kz_err *err)
+static enum kz_rc await_controller(const struct kz_front *f, struct kz_deadline until,
+				   struct kz_err *err)
 {
 	struct kz_service s = { .is_up = true };
 
-	while (!kz_front_service(f, "kz-controller", &s, NULL) && s.is_up && !kz_deadline_passed(until))
+	while (!kz_front_service(f, "kz-controller", &s, NULL) && s.is_up &&
+	       !kz_deadline_passed(until))
 		kz_time_sleep(KZ_MS(50), until);
 	if (!s.is_up)
 		return KZ_OK;
@@ -68,7 +70,8 @@ static enum kz_rc await_controller(const struct kz_front *f, struct kz_deadline 
 }
 
 /* Nobody is there to drain, so wait here as long as programs may take. */
-static void await_leases(const struct kz_front *f, const struct kz_conf *c, struct kz_deadline until)
+static void await_leases(const struct kz_front *f, const struct kz_conf *c,
+			 struct kz_deadline until)
 {
 	size_t left, said = 0;
 
@@ -85,10 +88,13 @@ static void await_leases(const struct kz_front *f, const struct kz_conf *c, stru
  * TERM makes the controller close admission, wait for leases and delete its
  * workers, with every transition recorded; INT after it makes it not wait.
  */
-static enum kz_rc end_controller(const struct kz_front *f, const struct kz_conf *c, bool force, struct kz_err *err)
+static enum kz_rc end_controller(const struct kz_front *f, const struct kz_conf *c, bool force,
+				 struct kz_err *err)
 {
-	int64_t drain_s = force ? 0 : c->set.sandbox_max_wall_seconds + c->set.kz_reset_timeout_seconds;
-	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(drain_s + c->set.kz_delete_timeout_seconds + 20));
+	int64_t drain_s =
+		force ? 0 : c->set.sandbox_max_wall_seconds + c->set.kz_reset_timeout_seconds;
+	struct kz_deadline until =
+		kz_deadline_in(KZ_SECONDS(drain_s + c->set.kz_delete_timeout_seconds + 20));
 	struct kz_service s;
 	enum kz_rc rc = kz_front_service(f, "kz-controller", &s, err);
 
@@ -106,13 +112,15 @@ static enum kz_rc end_controller(const struct kz_front *f, const struct kz_conf 
 /* End what still carries the mark, politely first. */
 static enum kz_rc end_processes(const struct kz_front *f, struct kz_err *err)
 {
-	struct kz_deadline kill_at = kz_deadline_in(KZ_SECONDS(5)), until = kz_deadline_in(KZ_SECONDS(10));
+	struct kz_deadline kill_at = kz_deadline_in(KZ_SECONDS(5)),
+			   until = kz_deadline_in(KZ_SECONDS(10));
 	size_t count = 0;
 	enum kz_rc rc = kz_front_sweep(f, SIGTERM, &count, err);
 
 	while (!rc && count > 0) {
 		if (kz_deadline_passed(until))
-			return kz_refuse(err, KZ_R_INTERNAL, "%zu processes of kz cannot be ended", count);
+			return kz_refuse(err, KZ_R_INTERNAL, "%zu processes of kz cannot be ended",
+					 count);
 		kz_time_sleep(KZ_MS(20), until);
 		rc = kz_front_sweep(f, kz_deadline_passed(kill_at) ? SIGKILL : 0, &count, err);
 	}
@@ -127,7 +135,8 @@ static enum kz_rc clear_files(const struct kz_front *f, struct kz_err *err)
 	struct dirent *e;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_path(f, "service", path, sizeof path, err)) || (rc = kz_tree_remove(AT_FDCWD, path, err)) ||
+	if ((rc = kz_front_path(f, "service", path, sizeof path, err)) ||
+	    (rc = kz_tree_remove(AT_FDCWD, path, err)) ||
 	    (rc = kz_front_path(f, "run", path, sizeof path, err)))
 		return rc;
 	if (!(d = opendir(path)))
@@ -148,7 +157,9 @@ static enum kz_rc clear_mounts(const struct kz_front *f, struct kz_err *err)
 	kz_front_say(f, "took away %zu mounts that were left", count);
 	if ((rc = kz_front_mounts(f, false, &count, err)))
 		return rc;
-	return count == 0 ? KZ_OK : kz_refuse(err, KZ_R_INTERNAL, "%zu mounts below %s are left", count, f->state);
+	return count == 0 ? KZ_OK :
+			    kz_refuse(err, KZ_R_INTERNAL, "%zu mounts below %s are left", count,
+				      f->state);
 }
 
 /* Does anything run, or is anything left of a run? */

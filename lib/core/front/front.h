@@ -22,10 +22,10 @@ struct kz_json;
 #define KZ_FRONT_PATH 512
 
 struct kz_front {
-	char state[256];              /* state directory, absolute */
-	char bin[KZ_FRONT_PATH];      /* where this program stands */
-	char libexec[KZ_FRONT_PATH];  /* where its helpers stand */
-	char supervise[KZ_FRONT_PATH];/* service directories to copy */
+	char state[256];                          /* state directory, absolute */
+	char bin[KZ_FRONT_PATH];                  /* where this program stands */
+	char libexec[KZ_FRONT_PATH];              /* where its helpers stand */
+	char supervise[KZ_FRONT_PATH];            /* service directories to copy */
 	void (*say)(void *ctx, const char *line); /* progress for a person; may be NULL */
 	void *say_ctx;
 };
@@ -36,7 +36,7 @@ enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err);
 struct kz_front_up {
 	const char *const *sets; /* "NAME=VALUE" texts, checked together before one is stored */
 	size_t set_count;
-	bool foreground;         /* stay until a signal; then drain */
+	bool foreground; /* stay until a signal; then drain */
 };
 /*
  * Make what is missing of the state directory, start the stack, and wait until
@@ -60,7 +60,8 @@ enum kz_rc kz_front_down(struct kz_front *f, bool force, struct kz_err *err);
 enum kz_rc kz_front_purge(struct kz_front *f, struct kz_err *err);
 
 /* Store "NAME=VALUE" texts, all or none, and let a running stack take them up. err: setting_invalid, setting_unknown, not_running, no_permission */
-enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err);
+enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
+			struct kz_err *err);
 
 /*
  * What is so now, as policy/schema/status.json. out: new, also when admission is closed.
@@ -72,7 +73,8 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_err *err);
 
 /* The log file of a service. err: KZ_E_NOINPUT naming the services there are */
-enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, size_t size, struct kz_err *err);
+enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, size_t size,
+			struct kz_err *err);
 /* Names of the services that have logs; out: an array of strings, new. */
 enum kz_rc kz_front_logs(struct kz_front *f, struct kz_json **out, struct kz_err *err);
 

@@ -20,9 +20,12 @@ enum kz_rc kz_front_logs(struct kz_front *f, struct kz_json **out, struct kz_err
 		return rc;
 	if (!(d = opendir(path))) {
 		if (errno == EACCES)
-			return kz_refuse(err, KZ_R_NO_PERMISSION,
-					 "you may not read the logs in %s; use sudo, or ask to be added to group kz", path);
-		return kz_refuse(err, KZ_R_NOT_RUNNING, "there are no logs in %s; start kz with: kz up", path);
+			return kz_refuse(
+				err, KZ_R_NO_PERMISSION,
+				"you may not read the logs in %s; use sudo, or ask to be added to group kz",
+				path);
+		return kz_refuse(err, KZ_R_NOT_RUNNING,
+				 "there are no logs in %s; start kz with: kz up", path);
 	}
 	*out = kz_json_array();
 	while ((e = readdir(d)))
@@ -31,7 +34,8 @@ enum kz_rc kz_front_logs(struct kz_front *f, struct kz_json **out, struct kz_err
 	return KZ_OK;
 }
 
-enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, size_t size, struct kz_err *err)
+enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, size_t size,
+			struct kz_err *err)
 {
 	kz_auto_json struct kz_json *names = NULL;
 	kz_auto_buf struct kz_buf known = KZ_BUF_INIT(1024);
@@ -46,5 +50,6 @@ enum kz_rc kz_front_log(struct kz_front *f, const char *service, char *path, siz
 			return kz_str_format(path, size, err, "%s/log/%s/current", f->state, name);
 		kz_buf_printf(&known, NULL, " %s", name);
 	}
-	return kz_err_set(err, KZ_E_NOINPUT, "there is no service %s; there are:%s", service, kz_buf_str(&known));
+	return kz_err_set(err, KZ_E_NOINPUT, "there is no service %s; there are:%s", service,
+			  kz_buf_str(&known));
 }

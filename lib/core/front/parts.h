@@ -11,9 +11,11 @@
 #include "core/pool/authority.h"
 
 /* One line of progress. */
-void kz_front_say(const struct kz_front *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void kz_front_say(const struct kz_front *f, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* STATE/suffix into out. err: KZ_E_DATA when it does not fit */
-enum kz_rc kz_front_path(const struct kz_front *f, const char *suffix, char *out, size_t size, struct kz_err *err);
+enum kz_rc kz_front_path(const struct kz_front *f, const char *suffix, char *out, size_t size,
+			 struct kz_err *err);
 
 /* -- tree.c: the state directory -- */
 
@@ -37,9 +39,11 @@ enum kz_rc kz_front_lock(const struct kz_front *f, int *fd, struct kz_err *err);
 /* Does an s6-svscan serve STATE/service? */
 bool kz_front_is_scanning(const struct kz_front *f);
 /* Copy the service directories and start s6-svscan on them with an environment built from empty. out: its pid and pidfd */
-enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c, pid_t *pid, int *pidfd, struct kz_err *err);
+enum kz_rc kz_front_scan_start(const struct kz_front *f, const struct kz_conf *c, pid_t *pid,
+			       int *pidfd, struct kz_err *err);
 /* Ask s6-svscan to stop everything, and wait. err: KZ_E_TEMPFAIL */
-enum kz_rc kz_front_scan_stop(const struct kz_front *f, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_front_scan_stop(const struct kz_front *f, struct kz_deadline until,
+			      struct kz_err *err);
 /* Copy a tree of plain files and folders; modes 0755 and 0644 by the x bit. */
 enum kz_rc kz_front_copy(const char *from, const char *to, struct kz_err *err);
 
@@ -51,25 +55,32 @@ struct kz_service {
 	int64_t since_s;
 };
 /* err: KZ_E_UNAVAILABLE when it is not supervised */
-enum kz_rc kz_front_service(const struct kz_front *f, const char *name, struct kz_service *out, struct kz_err *err);
+enum kz_rc kz_front_service(const struct kz_front *f, const char *name, struct kz_service *out,
+			    struct kz_err *err);
 /* s6-svc with one option ("-d", "-u", "-k"). */
-enum kz_rc kz_front_control(const struct kz_front *f, const char *name, const char *option, struct kz_err *err);
+enum kz_rc kz_front_control(const struct kz_front *f, const char *name, const char *option,
+			    struct kz_err *err);
 
 /* -- sweep.c: what is left -- */
 
 /* Processes that carry this stack's id, this one left out: signal them all. out: how many there are. in: signal 0 only counts */
-enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count, struct kz_err *err);
+enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count,
+			  struct kz_err *err);
 /* Delete every worker of the driver. out: how many there were */
-enum kz_rc kz_front_workers_delete(const struct kz_front *f, const struct kz_conf *c, size_t *count, struct kz_err *err);
+enum kz_rc kz_front_workers_delete(const struct kz_front *f, const struct kz_conf *c, size_t *count,
+				   struct kz_err *err);
 /* Mounts below STATE, in this mount namespace; detach: take them away. */
-enum kz_rc kz_front_mounts(const struct kz_front *f, bool detach, size_t *count, struct kz_err *err);
+enum kz_rc kz_front_mounts(const struct kz_front *f, bool detach, size_t *count,
+			   struct kz_err *err);
 
 /* -- sets.c -- */
 
 /* Would these "NAME=VALUE" texts make a set that makes sense? err: setting_invalid, setting_unknown */
-enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err);
+enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count,
+			  struct kz_err *err);
 /* Before anything is made: are they NAME=VALUE, and right over the defaults where there is no state yet? */
-enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err);
+enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count,
+				struct kz_err *err);
 /* Store "NAME=VALUE" texts, checked together first; c is kept in step. out: how many changed */
 enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
 			  struct kz_err *err);
@@ -81,7 +92,8 @@ void kz_front_told(const struct kz_front *f, const char *const *sets, size_t cou
 /* -- status.c -- */
 
 /* Ask the authority. out: new */
-enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out, struct kz_err *err);
+enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out,
+			struct kz_err *err);
 
 /* What the controller last wrote of itself (run/controller.json): runtime, version, single_use, posture, admission; NULL when it has not. out: new */
 struct kz_json *kz_front_controller(const struct kz_front *f);

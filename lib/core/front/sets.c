@@ -4,12 +4,14 @@
 #include "core/front/parts.h"
 
 /* "NAME=VALUE" apart. out: name[0..size), value borrowed from text */
-static enum kz_rc split(const char *text, char *name, size_t size, const char **value, struct kz_err *err)
+static enum kz_rc split(const char *text, char *name, size_t size, const char **value,
+			struct kz_err *err)
 {
 	const char *eq = strchr(text, '=');
 
 	if (!eq || eq == text || (size_t)(eq - text) >= size)
-		return kz_err_set(err, KZ_E_USAGE, "a setting is given as NAME=VALUE, not as %s", text);
+		return kz_err_set(err, KZ_E_USAGE, "a setting is given as NAME=VALUE, not as %s",
+				  text);
 	memcpy(name, text, (size_t)(eq - text));
 	name[eq - text] = 0;
 	*value = eq + 1;
@@ -17,7 +19,8 @@ static enum kz_rc split(const char *text, char *name, size_t size, const char **
 }
 
 /* Check all of them together against a copy, so that either all are stored or none. */
-enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count, struct kz_err *err)
+enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size_t count,
+			  struct kz_err *err)
 {
 	struct kz_settings all = c->set;
 	char name[64];
@@ -31,7 +34,8 @@ enum kz_rc kz_front_check(const struct kz_conf *c, const char *const *sets, size
 	return kz_conf_check(&all, err);
 }
 
-enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err)
+enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *sets, size_t count,
+				struct kz_err *err)
 {
 	struct kz_conf c;
 	char name[64];
@@ -51,7 +55,8 @@ enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *set
  * Store each setting.  One may only become right after another (a least below a
  * most), so those that are refused are tried again while any goes through.
  */
-static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed, struct kz_err *err)
+static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count, size_t *changed,
+			struct kz_err *err)
 {
 	char name[64];
 	const char *value;
@@ -102,7 +107,8 @@ enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct 
 /* Read only when the services are started. */
 static bool is_for_start(const char *name)
 {
-	static const char *const names[] = { "KZ_VALKEY_URL", "KZ_GROUP", "KZ_LOG_KEEP_BYTES", "KZ_DEPLOYMENT_ID" };
+	static const char *const names[] = { "KZ_VALKEY_URL", "KZ_GROUP", "KZ_LOG_KEEP_BYTES",
+					     "KZ_DEPLOYMENT_ID" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], name) == 0)
@@ -123,19 +129,22 @@ void kz_front_told(const struct kz_front *f, const char *const *sets, size_t cou
 			kz_front_say(f, "note: %s counts after the next: kz down; kz up", name);
 }
 
-enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count, struct kz_err *err)
+enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
+			struct kz_err *err)
 {
 	kz_auto_close int lock = -1;
 	struct kz_conf c;
 	size_t changed;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_may(f, "config set", err)) || (rc = kz_front_check_early(f, sets, count, err)))
+	if ((rc = kz_front_may(f, "config set", err)) ||
+	    (rc = kz_front_check_early(f, sets, count, err)))
 		return rc;
 	rc = kz_conf_load(&c, f->state, err);
 	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))
 		rc = kz_conf_load(&c, f->state, err);
-	if (rc || (rc = kz_front_lock(f, &lock, err)) || (rc = kz_front_store(&c, sets, count, &changed, err)))
+	if (rc || (rc = kz_front_lock(f, &lock, err)) ||
+	    (rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
 	/* kz-controller looks for changed files itself */
 	kz_front_told(f, sets, count, changed);

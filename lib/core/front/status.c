@@ -10,7 +10,8 @@
 #include "port/json.h"
 #include "rule/reason.h"
 
-enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out, struct kz_err *err)
+enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out,
+			struct kz_err *err)
 {
 	kz_auto_auth struct kz_auth *a = NULL;
 	char url[300];
@@ -36,7 +37,10 @@ static struct kz_json *services(const struct kz_front *f, const struct kz_conf *
 			/* callers of group kz may not look into the supervisor */
 			kz_json_set_str(o, "state", "unknown");
 		} else {
-			kz_json_set_str(o, "state", !s.is_up ? "down" : s.is_ready ? "ready" : "up");
+			kz_json_set_str(o, "state",
+					!s.is_up   ? "down" :
+					s.is_ready ? "ready" :
+						     "up");
 			kz_json_set_int(o, "pid", s.is_up ? s.pid : 0);
 			kz_json_set_int(o, "state_ms", s.since_s * 1000);
 		}
@@ -52,7 +56,8 @@ struct kz_json *kz_front_controller(const struct kz_front *f)
 	char path[KZ_FRONT_PATH];
 
 	if (kz_front_path(f, "run/controller.json", path, sizeof path, NULL) ||
-	    kz_file_read(AT_FDCWD, path, &b, NULL) || kz_json_parse(kz_buf_str(&b), b.len, &j, NULL))
+	    kz_file_read(AT_FDCWD, path, &b, NULL) ||
+	    kz_json_parse(kz_buf_str(&b), b.len, &j, NULL))
 		return NULL;
 	return j;
 }
@@ -80,7 +85,8 @@ static void explain(struct kz_json *status, const struct kz_json *controller)
 	struct kz_json *admission = kz_json_get(status, "admission");
 	const char *text = kz_json_str(kz_json_get(controller, "admission"), "text", "");
 
-	if (!kz_json_flag(admission, "open", false) && !kz_json_str(admission, "text", NULL) && text[0])
+	if (!kz_json_flag(admission, "open", false) && !kz_json_str(admission, "text", NULL) &&
+	    text[0])
 		kz_json_set_str(admission, "text", text);
 }
 
@@ -90,8 +96,10 @@ static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 	struct stat st;
 
 	if (stat(f->state, &st) == 0 && access(f->state, R_OK | X_OK) != 0)
-		return kz_refuse(err, KZ_R_NO_PERMISSION,
-				 "you may not use kz in %s; ask its owner to add you to group kz, or use sudo", f->state);
+		return kz_refuse(
+			err, KZ_R_NO_PERMISSION,
+			"you may not use kz in %s; ask its owner to add you to group kz, or use sudo",
+			f->state);
 	if (kz_front_is_scanning(f))
 		return KZ_OK;
 	return kz_refuse(err, KZ_R_NOT_RUNNING, "kz is not running; start it with: kz up");
@@ -128,7 +136,8 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 		kz_json_set_int(o, "v", 1);
 		kz_json_set_str(o, "type", "status");
 		kz_json_set_bool(admission, "open", false);
-		kz_json_set_str(admission, "reason", why.reason[0] ? why.reason : "coordination_unavailable");
+		kz_json_set_str(admission, "reason",
+				why.reason[0] ? why.reason : "coordination_unavailable");
 		kz_json_set_str(admission, "text", why.text);
 		kz_json_set(o, "admission", admission);
 	}

@@ -57,7 +57,8 @@ static bool is_alive(const char *pid)
 	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
 }
 
-enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count, struct kz_err *err)
+enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count,
+			  struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -77,7 +78,8 @@ enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *c
 			continue;
 		/* the pidfd comes first, so that what was judged is what is signalled */
 		fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-		if (fd < 0 || !is_here(e->d_name) || !is_marked(e->d_name, id) || !is_alive(e->d_name))
+		if (fd < 0 || !is_here(e->d_name) || !is_marked(e->d_name, id) ||
+		    !is_alive(e->d_name))
 			continue;
 		++*count;
 		if (signal_number)
@@ -94,8 +96,10 @@ static enum kz_rc call(const struct kz_front *f, const struct kz_conf *c, struct
 	enum kz_rc rc = kz_where_program(c->set.kz_driver, program, sizeof program, err);
 
 	kz_json_set_int(request, "v", 1);
-	return rc ? rc : kz_driver_call(program, f->state, request,
-					kz_deadline_in(KZ_SECONDS(c->set.kz_delete_timeout_seconds)), reply, answer, err);
+	return rc ? rc :
+		    kz_driver_call(program, f->state, request,
+				   kz_deadline_in(KZ_SECONDS(c->set.kz_delete_timeout_seconds)),
+				   reply, answer, err);
 }
 
 static enum kz_rc delete_one(const struct kz_front *f, const struct kz_conf *c, const char *worker,
@@ -137,7 +141,8 @@ enum kz_rc kz_front_workers_delete(const struct kz_front *f, const struct kz_con
 		const struct kz_json *w = kz_json_at(workers, i);
 
 		/* the others go all the same; the first failure is told */
-		rc = delete_one(f, c, kz_json_str(w, "worker", ""), kz_json_str(w, "instance", ""), first ? NULL : err);
+		rc = delete_one(f, c, kz_json_str(w, "worker", ""), kz_json_str(w, "instance", ""),
+				first ? NULL : err);
 		first = first ? first : rc;
 	}
 	return first;
@@ -155,7 +160,8 @@ static bool mount_point(const char *line, char *out, size_t size)
 	}
 	while (*line && *line != ' ' && n + 1 < size) {
 		if (line[0] == '\\' && line[1] && line[2] && line[3]) {
-			out[n++] = (char)((line[1] - '0') * 64 + (line[2] - '0') * 8 + (line[3] - '0'));
+			out[n++] = (char)((line[1] - '0') * 64 + (line[2] - '0') * 8 +
+					  (line[3] - '0'));
 			line += 4;
 		} else {
 			out[n++] = *line++;
@@ -180,7 +186,8 @@ enum kz_rc kz_front_mounts(const struct kz_front *f, bool detach, size_t *count,
 			continue;
 		++*count;
 		/* one below another goes with it; then this fails, and the next look counts what is left */
-		if (detach && umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) != 0 && errno != EINVAL && errno != ENOENT)
+		if (detach && umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) != 0 &&
+		    errno != EINVAL && errno != ENOENT)
 			return kz_err_sys(err, KZ_E_OS, "cannot unmount %s", point);
 	}
 	return KZ_OK;

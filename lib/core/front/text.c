@@ -12,20 +12,25 @@ static enum kz_rc add_workers(const struct kz_json *status, struct kz_buf *b, st
 	enum kz_rc rc = kz_buf_puts(b, "workers    ", err);
 
 	for (size_t i = 0; !rc && i < sizeof states / sizeof *states; i++)
-		rc = kz_buf_printf(b, err, "%s%lld %s", i ? ", " : "", (long long)kz_json_num(workers, states[i], 0), states[i]);
+		rc = kz_buf_printf(b, err, "%s%lld %s", i ? ", " : "",
+				   (long long)kz_json_num(workers, states[i], 0), states[i]);
 	return rc ? rc : kz_buf_puts(b, "\n", err);
 }
 
 /* Lines that say something only when there is something to say. */
 static enum kz_rc add_trouble(const struct kz_json *status, struct kz_buf *b, struct kz_err *err)
 {
-	long long ambiguous = kz_json_num(status, "ambiguous", 0), quarantined = kz_json_num(status, "quarantined", 0);
+	long long ambiguous = kz_json_num(status, "ambiguous", 0),
+		  quarantined = kz_json_num(status, "quarantined", 0);
 	enum kz_rc rc = KZ_OK;
 
 	if (ambiguous > 0)
-		rc = kz_buf_printf(b, err, "ambiguous  %lld creates whose outcome is not known yet\n", ambiguous);
+		rc = kz_buf_printf(b, err,
+				   "ambiguous  %lld creates whose outcome is not known yet\n",
+				   ambiguous);
 	if (!rc && quarantined > 0)
-		rc = kz_buf_printf(b, err, "quarantine %lld workers; see: kz logs kz-controller\n", quarantined);
+		rc = kz_buf_printf(b, err, "quarantine %lld workers; see: kz logs kz-controller\n",
+				   quarantined);
 	return rc;
 }
 
@@ -35,9 +40,10 @@ static enum kz_rc add_posture(const struct kz_json *posture, struct kz_buf *b, s
 
 	if (!runtime)
 		return kz_buf_puts(b, "posture    not observed yet\n", err);
-	return kz_buf_printf(b, err, "posture    %s, %s\n", kz_json_str(posture, "version", runtime),
-			     kz_json_flag(posture, "single_use", false) ? "each worker used once" :
-									  "workers reused after a proved reset");
+	return kz_buf_printf(
+		b, err, "posture    %s, %s\n", kz_json_str(posture, "version", runtime),
+		kz_json_flag(posture, "single_use", false) ? "each worker used once" :
+							     "workers reused after a proved reset");
 }
 
 static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b, struct kz_err *err)
@@ -48,10 +54,11 @@ static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b,
 		const struct kz_json *s = kz_json_at(services, i);
 		long long seconds = (long long)kz_json_num(s, "state_ms", -1) / 1000;
 
-		rc = kz_buf_printf(b, err, "%s%-14s %s", i ? "           " : "services   ", kz_json_str(s, "service", "?"),
-				   kz_json_str(s, "state", "?"));
+		rc = kz_buf_printf(b, err, "%s%-14s %s", i ? "           " : "services   ",
+				   kz_json_str(s, "service", "?"), kz_json_str(s, "state", "?"));
 		if (!rc && kz_json_num(s, "pid", 0) > 0)
-			rc = kz_buf_printf(b, err, " (pid %lld, %lld s)", (long long)kz_json_num(s, "pid", 0), seconds);
+			rc = kz_buf_printf(b, err, " (pid %lld, %lld s)",
+					   (long long)kz_json_num(s, "pid", 0), seconds);
 		if (!rc)
 			rc = kz_buf_puts(b, "\n", err);
 	}
@@ -67,12 +74,16 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 	if (is_open)
 		rc = kz_buf_puts(b, "admission  open\n", err);
 	else
-		rc = kz_buf_printf(b, err, "admission  CLOSED: %s%s%s\n", kz_json_str(admission, "reason", "unknown"),
-				   kz_json_str(admission, "text", NULL) ? ": " : "", kz_json_str(admission, "text", ""));
+		rc = kz_buf_printf(b, err, "admission  CLOSED: %s%s%s\n",
+				   kz_json_str(admission, "reason", "unknown"),
+				   kz_json_str(admission, "text", NULL) ? ": " : "",
+				   kz_json_str(admission, "text", ""));
 	if (!rc && kz_json_get(status, "workers") && !(rc = add_workers(status, b, err)))
-		rc = kz_buf_printf(b, err, "queue      %lld waiting of at most %lld\n", (long long)kz_json_num(status, "waiting", 0),
+		rc = kz_buf_printf(b, err, "queue      %lld waiting of at most %lld\n",
+				   (long long)kz_json_num(status, "waiting", 0),
 				   (long long)kz_json_num(status, "queue_max", 0));
-	if (rc || (rc = add_trouble(status, b, err)) || (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
+	if (rc || (rc = add_trouble(status, b, err)) ||
+	    (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
 	    (rc = add_services(kz_json_get(status, "services"), b, err)))
 		return rc;
 	return kz_buf_printf(b, err, "state      %s\n", kz_json_str(status, "state_dir", "?"));
@@ -86,8 +97,9 @@ enum kz_rc kz_front_doctor_text(const struct kz_json *checks, struct kz_buf *b, 
 		const struct kz_json *c = kz_json_at(checks, i);
 		const char *fix = kz_json_str(c, "fix", "");
 
-		rc = kz_buf_printf(b, err, "%-5s %-11s %s%s%s\n", kz_json_str(c, "level", "fail"), kz_json_str(c, "check", "?"),
-				   kz_json_str(c, "text", ""), fix[0] ? "; fix: " : "", fix);
+		rc = kz_buf_printf(b, err, "%-5s %-11s %s%s%s\n", kz_json_str(c, "level", "fail"),
+				   kz_json_str(c, "check", "?"), kz_json_str(c, "text", ""),
+				   fix[0] ? "; fix: " : "", fix);
 	}
 	return rc;
 }

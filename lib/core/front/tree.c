@@ -20,7 +20,7 @@ static const struct {
 	const char *name;
 	mode_t mode;
 } folders[] = {
-	{ "env", 0750 },   { "keys", 0750 }, { "run", 02750 },    { "workers", 0750 },
+	{ "env", 0750 },   { "keys", 0750 }, { "run", 02750 },   { "workers", 0750 },
 	{ "image", 0755 }, { "log", 0750 },  { "audit", 02770 }, { "valkey", 0700 },
 };
 
@@ -40,9 +40,11 @@ enum kz_rc kz_front_may(const struct kz_front *f, const char *verb, struct kz_er
 
 	if (geteuid() == 0)
 		return KZ_OK;
-	if (stat(f->state, &st) == 0 ? st.st_uid == geteuid() : strcmp(f->state, "/var/lib/kz") != 0)
+	if (stat(f->state, &st) == 0 ? st.st_uid == geteuid() :
+				       strcmp(f->state, "/var/lib/kz") != 0)
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_NO_PERMISSION, "%s belongs to another user; run: sudo kz %s", f->state, verb);
+	return kz_refuse(err, KZ_R_NO_PERMISSION, "%s belongs to another user; run: sudo kz %s",
+			 f->state, verb);
 }
 
 enum kz_rc kz_front_lock(const struct kz_front *f, int *fd, struct kz_err *err)
@@ -80,13 +82,15 @@ static enum kz_rc check_foreign(const struct kz_front *f, struct kz_err *err)
 	struct dirent *e;
 
 	if (!d)
-		return errno == ENOENT ? KZ_OK : kz_err_sys(err, KZ_E_IO, "cannot open %s", f->state);
+		return errno == ENOENT ? KZ_OK :
+					 kz_err_sys(err, KZ_E_IO, "cannot open %s", f->state);
 	while ((e = readdir(d)))
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
 		    strcmp(e->d_name, "front.lock") != 0)
-			return kz_refuse(err, KZ_R_DISK_UNAVAILABLE,
-					 "%s holds other files (%s); name an empty or absent directory",
-					 f->state, e->d_name);
+			return kz_refuse(
+				err, KZ_R_DISK_UNAVAILABLE,
+				"%s holds other files (%s); name an empty or absent directory",
+				f->state, e->d_name);
 	return KZ_OK;
 }
 
@@ -108,7 +112,8 @@ void kz_front_stack_id(const struct kz_front *f, char out[40])
 	char path[KZ_FRONT_PATH];
 
 	out[0] = 0;
-	if (kz_front_path(f, "stack", path, sizeof path, NULL) || kz_file_read(AT_FDCWD, path, &b, NULL))
+	if (kz_front_path(f, "stack", path, sizeof path, NULL) ||
+	    kz_file_read(AT_FDCWD, path, &b, NULL))
 		return;
 	if (b.len > 1 && b.data[b.len - 1] == '\n')
 		b.data[--b.len] = 0;
@@ -138,14 +143,16 @@ enum kz_rc kz_front_mark(const struct kz_front *f, struct kz_err *err)
 	kz_front_stack_id(f, id);
 	if (id[0])
 		return KZ_OK;
-	if ((rc = random_name('s', id, err)) || (rc = kz_front_path(f, "stack", path, sizeof path, err)))
+	if ((rc = random_name('s', id, err)) ||
+	    (rc = kz_front_path(f, "stack", path, sizeof path, err)))
 		return rc;
 	n = snprintf(line, sizeof line, "%s\n", id);
 	return kz_file_replace(AT_FDCWD, path, line, (size_t)n, 0644, (gid_t)-1, err);
 }
 
 /* Files that were made under another KZ_GROUP follow the folder. */
-static enum kz_rc hand_over(const struct kz_front *f, const char *folder, gid_t gid, struct kz_err *err)
+static enum kz_rc hand_over(const struct kz_front *f, const char *folder, gid_t gid,
+			    struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = NULL;
 	char path[KZ_FRONT_PATH];
@@ -156,10 +163,12 @@ static enum kz_rc hand_over(const struct kz_front *f, const char *folder, gid_t 
 	if (rc || gid == (gid_t)-1 || !(d = opendir(path)))
 		return rc;
 	while ((e = readdir(d)))
-		if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		if (e->d_name[0] != '.' &&
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode) && st.st_gid != gid &&
 		    fchownat(dirfd(d), e->d_name, (uid_t)-1, gid, AT_SYMLINK_NOFOLLOW) != 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot hand %s to the callers' group", e->d_name);
+			return kz_err_sys(err, KZ_E_OS, "cannot hand %s to the callers' group",
+					  e->d_name);
 	return KZ_OK;
 }
 
@@ -170,7 +179,8 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 	enum kz_rc rc;
 
 	if (geteuid() == 0 && c->set.kz_group[0] && gid == (gid_t)-1)
-		kz_front_say(f, "note: there is no group %s, so only root may call", c->set.kz_group);
+		kz_front_say(f, "note: there is no group %s, so only root may call",
+			     c->set.kz_group);
 	if ((rc = kz_dir_make(AT_FDCWD, f->state, 0750, gid, err)))
 		return rc;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
@@ -182,7 +192,8 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 		return rc;
 	if (c->set.kz_deployment_id[0])
 		return KZ_OK;
-	if ((rc = random_name('d', id, err)) || (rc = kz_conf_store(f->state, "KZ_DEPLOYMENT_ID", id, err)))
+	if ((rc = random_name('d', id, err)) ||
+	    (rc = kz_conf_store(f->state, "KZ_DEPLOYMENT_ID", id, err)))
 		return rc;
 	return kz_conf_set(&c->set, "KZ_DEPLOYMENT_ID", id, err);
 }

@@ -29,18 +29,22 @@ static enum kz_rc probe(const struct kz_front *f, const struct kz_conf *c, struc
 	kz_json_set_int(request, "v", 1);
 	kz_json_set_str(request, "verb", "probe");
 	if ((rc = kz_where_program(c->set.kz_driver, program, sizeof program, err)) ||
-	    (rc = kz_driver_call(program, f->state, request, kz_deadline_in(KZ_SECONDS(30)), &reply, &answer, err)))
+	    (rc = kz_driver_call(program, f->state, request, kz_deadline_in(KZ_SECONDS(30)), &reply,
+				 &answer, err)))
 		return kz_err_wrap(err, "the driver %s cannot be asked", c->set.kz_driver);
 	if (!kz_json_flag(reply, "ok", false)) {
 		kz_reason_find(kz_json_str(reply, "reason", ""), &why);
-		return kz_refuse(err, why, "%s", kz_json_str(reply, "text", "the driver refuses this machine"));
+		return kz_refuse(err, why, "%s",
+				 kz_json_str(reply, "text", "the driver refuses this machine"));
 	}
-	kz_front_say(f, "runtime: %s", kz_json_str(reply, "version", kz_json_str(reply, "runtime", "unknown")));
+	kz_front_say(f, "runtime: %s",
+		     kz_json_str(reply, "version", kz_json_str(reply, "runtime", "unknown")));
 	return KZ_OK;
 }
 
 /* The end of a service's log: "TIME PROGRAM: REASON: text". Its reason becomes ours. */
-static enum kz_rc tell_death(const struct kz_front *f, const char *name, int status, struct kz_err *err)
+static enum kz_rc tell_death(const struct kz_front *f, const char *name, int status,
+			     struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
 	char path[KZ_FRONT_PATH], code[40] = "";
@@ -54,7 +58,8 @@ static enum kz_rc tell_death(const struct kz_front *f, const char *name, int sta
 		line = strrchr(b.data, '\n') ? strrchr(b.data, '\n') + 1 : b.data;
 		line = strstr(line, "  ") ? strstr(line, "  ") + 2 : line;
 	}
-	kz_err_set(err, rc, "%s ended with %d and stays down: %s (see: kz logs %s)", name, status, line, name);
+	kz_err_set(err, rc, "%s ended with %d and stays down: %s (see: kz logs %s)", name, status,
+		   line, name);
 	colon = strstr(line, ": ");
 	if (colon && sscanf(colon + 2, "%39[a-z_]", code) == 1 && kz_reason_find(code, &why))
 		return kz_err_reason(err, kz_reason_code(why));
@@ -62,7 +67,8 @@ static enum kz_rc tell_death(const struct kz_front *f, const char *name, int sta
 }
 
 /* A service that will not be started again ends the wait. */
-static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c, struct kz_err *err)
+static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c,
+				 struct kz_err *err)
 {
 	static const char *const names[] = { "valkey", "kz-controller" };
 	struct kz_service s;
@@ -74,7 +80,8 @@ static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf 
 }
 
 /* The controller knows more of why than the authority's code. */
-static const char *controller_text(const struct kz_front *f, enum kz_reason why, char *out, size_t size)
+static const char *controller_text(const struct kz_front *f, enum kz_reason why, char *out,
+				   size_t size)
 {
 	kz_auto_json struct kz_json *c = kz_front_controller(f);
 	const char *text = kz_json_str(kz_json_get(c, "admission"), "text", "");
@@ -84,9 +91,11 @@ static const char *controller_text(const struct kz_front *f, enum kz_reason why,
 }
 
 /* Wait until admission is open. in: watch becomes readable when there is no more use in waiting, -1 for none */
-static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, int watch, struct kz_err *err)
+static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, int watch,
+			    struct kz_err *err)
 {
-	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(30 + c->set.kz_create_timeout_seconds));
+	struct kz_deadline until =
+		kz_deadline_in(KZ_SECONDS(30 + c->set.kz_create_timeout_seconds));
 	struct pollfd p = { .fd = watch, .events = POLLIN };
 	struct kz_err last = KZ_ERR_INIT;
 	enum kz_rc rc;
@@ -115,13 +124,14 @@ static enum kz_rc wait_open(const struct kz_front *f, const struct kz_conf *c, i
 			return last.rc;
 		}
 		if (poll(&p, 1, 100) > 0)
-			return kz_err_set(err, KZ_E_TEMPFAIL, "interrupted before admission was open");
+			return kz_err_set(err, KZ_E_TEMPFAIL,
+					  "interrupted before admission was open");
 	}
 }
 
 /* Everything before the first process. */
-static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struct kz_conf *c, size_t *changed,
-			  struct kz_err *err)
+static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struct kz_conf *c,
+			  size_t *changed, struct kz_err *err)
 {
 	char env[KZ_FRONT_PATH];
 	enum kz_rc rc;
@@ -135,8 +145,10 @@ static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struc
 		if (!kz_front_store_one(f, o->sets[i], NULL))
 			rc = kz_conf_load(c, f->state, err);
 	/* the folders have their group before files are put there; KZ_GROUP itself may be among the changes */
-	if (rc || (rc = kz_front_check(c, o->sets, o->set_count, err)) || (rc = kz_front_tree(f, c, err)) ||
-	    (rc = kz_front_store(c, o->sets, o->set_count, changed, err)) || (rc = kz_conf_load(c, f->state, err)))
+	if (rc || (rc = kz_front_check(c, o->sets, o->set_count, err)) ||
+	    (rc = kz_front_tree(f, c, err)) ||
+	    (rc = kz_front_store(c, o->sets, o->set_count, changed, err)) ||
+	    (rc = kz_conf_load(c, f->state, err)))
 		return rc;
 	return kz_front_tree(f, c, err);
 }
@@ -153,10 +165,12 @@ static enum kz_rc clear_stale(const struct kz_front *f, struct kz_err *err)
 	kz_front_say(f, "ending %zu processes that an earlier stack left", count);
 	while (!rc && count > 0 && !kz_deadline_passed(until)) {
 		kz_time_sleep(KZ_MS(50), until);
-		rc = kz_front_sweep(f, kz_deadline_left(until).ms < 10000 ? SIGKILL : 0, &count, err);
+		rc = kz_front_sweep(f, kz_deadline_left(until).ms < 10000 ? SIGKILL : 0, &count,
+				    err);
 	}
 	if (!rc && count > 0)
-		return kz_err_set(err, KZ_E_OS, "%zu processes of an earlier stack cannot be ended", count);
+		return kz_err_set(err, KZ_E_OS, "%zu processes of an earlier stack cannot be ended",
+				  count);
 	return rc;
 }
 
@@ -183,44 +197,59 @@ static enum kz_rc stay(struct kz_front *f, pid_t svscan, int signals, struct kz_
 	}
 }
 
+/* Nothing of the stack runs: what is left goes, the machine is tried, the services start. */
+static enum kz_rc launch(const struct kz_front *f, const struct kz_conf *c, pid_t *svscan,
+			 int *pidfd, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if ((rc = clear_stale(f, err)) || (rc = probe(f, c, err)))
+		return rc;
+	kz_front_say(f, "starting the services in %s", f->state);
+	if ((rc = kz_front_scan_start(f, c, svscan, pidfd, err)))
+		return rc;
+	kz_front_say(f, "waiting for the first workers");
+	return KZ_OK;
+}
+
+/* It runs already. One of its services that had stayed down may find its fault mended. */
+static enum kz_rc join(const struct kz_front *f, const struct kz_front_up *o, struct kz_err *err)
+{
+	if (o->foreground)
+		return kz_err_set(err, KZ_E_TEMPFAIL,
+				  "kz runs already in %s; stop it first with: kz down", f->state);
+	kz_front_say(f, "running; waiting for admission");
+	return kz_front_control(f, "kz-controller", "-u", err);
+}
+
 enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct kz_err *err)
 {
 	static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
-	kz_auto_close int lock = -1, pidfd = -1, signals = -1;
+	static const int stops[] = { SIGTERM, SIGINT, SIGHUP, 0 };
+	kz_auto_close int lock = -1, pidfd = -1, signals = -1, stop = -1;
 	struct kz_conf c;
 	size_t changed = 0;
 	pid_t svscan = -1;
-	bool was_running;
 	enum kz_rc rc;
 
-	if ((rc = kz_front_may(f, "up", err)) || (rc = kz_front_check_early(f, o->sets, o->set_count, err)) ||
+	if ((rc = kz_front_may(f, "up", err)) ||
+	    (rc = kz_front_check_early(f, o->sets, o->set_count, err)) ||
 	    (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
 	    (rc = prepare(f, o, &c, &changed, err)))
 		return rc;
 	kz_front_told(f, o->sets, o->set_count, changed);
-	was_running = kz_front_is_scanning(f);
-	if (was_running && o->foreground)
-		return kz_err_set(err, KZ_E_TEMPFAIL, "kz runs already in %s; stop it first with: kz down", f->state);
-	if (o->foreground && (rc = kz_sig_open(wanted, &signals, err)))
+	if (o->foreground &&
+	    ((rc = kz_sig_open(wanted, &signals, err)) || (rc = kz_sig_open(stops, &stop, err))))
 		return rc;
-	if (!was_running) {
-		if ((rc = clear_stale(f, err)) || (rc = probe(f, &c, err)))
-			return rc;
-		kz_front_say(f, "starting the services in %s", f->state);
-		if ((rc = kz_front_scan_start(f, &c, &svscan, &pidfd, err)))
-			return rc;
-	} else if ((rc = kz_front_control(f, "kz-controller", "-u", err))) {
-		/* one that had stayed down may find its fault mended */
+	rc = kz_front_is_scanning(f) ? join(f, o, err) : launch(f, &c, &svscan, &pidfd, err);
+	if (rc)
 		return rc;
-	}
-	kz_front_say(f, was_running ? "running; waiting for admission" : "waiting for the first workers");
-	rc = wait_open(f, &c, -1, err);
+	/* a signal to stop ends the wait; stay() then reads it */
+	rc = wait_open(f, &c, stop, err);
 	if (!o->foreground)
 		return rc;
-	if (rc)
-		kz_front_say(f, "admission is not open yet: %s", err->text);
-	else
-		kz_front_say(f, "admission is open");
+	kz_front_say(f, rc ? "admission is not open yet: %s" : "admission is open%s",
+		     rc && err ? err->text : "");
 	close(kz_take_fd(&lock));
 	return stay(f, svscan, signals, err);
 }
