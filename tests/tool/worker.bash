@@ -112,14 +112,14 @@ tenant() {
 	}
 }
 
-# The next tenant of that worker finds nothing: no entry, no process beside its own three, no System V object.
+# The next tenant of that worker finds nothing: no entry, no process beside its own, no System V object.
 finds_nothing() {
 	[ -z "$(dirty)" ] || {
 		echo "dirty: $(dirty)" >&2
 		return 1
 	}
-	tenant /bin/sh -c 'find /work/space /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1; ls /proc | grep -c "^[0-9]"; cat /proc/sysvipc/* | grep -c -v key'
-	[ "$(cat "$WORKER_STATE/out")" = "$(printf '3\n0')" ] || {
+	tenant /bin/sh -c 'find /work/space /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1; set -- /proc/[0-9]*; echo $#; cat /proc/sysvipc/* | grep -c -v key'
+	[ "$(cat "$WORKER_STATE/out")" = "$(printf '1\n0')" ] || {
 		echo "the next tenant found:" >&2
 		cat "$WORKER_STATE/out" >&2
 		return 1
