@@ -74,8 +74,8 @@ setup() {
 }
 
 @test "EXEC-14 nothing is open but 0, 1 and 2" {
-	kz_run -l shell -c 'ls /proc/$$/fd | tr "\n" " "' 7</dev/null
-	[ "$output" = "0 1 2 " ]
+	kz_run -l shell -c 'ls /proc/$$/fd' 7</dev/null
+	[ "$output" = "$(printf '0\n1\n2')" ]
 }
 
 @test "EXEC-5 the program's own status is kept, whatever it is" {
