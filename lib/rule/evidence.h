@@ -20,10 +20,10 @@ enum kz_surface {
 
 /* One reading: what was found now and what there was at birth. */
 struct kz_reading {
-	bool is_present;   /* the worker reported it, well-formed */
+	bool is_present; /* the worker reported it, well-formed */
 	int64_t now;
 	int64_t baseline;
-	char digest[65];   /* of listings (mounts, sockets); "" when a count is enough */
+	char digest[65]; /* of listings (mounts, sockets); "" when a count is enough */
 	char baseline_digest[65];
 };
 

@@ -35,7 +35,8 @@ enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct 
  * As kz_wk_bind for a lease whose holder keeps no connection (kz-lease acquire): the
  * tenant does not end with this connection, only with the lease's deadline or reset.
  */
-enum kz_rc kz_wk_bind_staying(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wk_bind_staying(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
+			      struct kz_deadline until, struct kz_err *err);
 /* Extend the worker-side deadline: clock_ms is the worker's clock read before Valkey was asked. err: worker_refused */
 enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl,
 			struct kz_deadline until, struct kz_err *err);
