@@ -110,11 +110,10 @@ c_end() {
 		kill -CONT "$(cat "$f")" 2>/dev/null
 		kill -9 "$(cat "$f")" 2>/dev/null
 	done
-	for f in "$BATS_TEST_TMPDIR"/*/driver.workers/*; do
-		[ -f "$f" ] || continue
-		read -r _ _ pid <"$f"
+	# Workers too, those of a driver killed before it wrote one down among them: each inherits the driver's KZ_STATE.
+	while IFS=/ read -r _ _ pid _; do
 		kill -9 "$pid" 2>/dev/null
-	done
+	done < <(grep -lsz "^KZ_STATE=$BATS_TEST_TMPDIR/" /proc/[0-9]*/environ)
 	for f in "$BATS_TEST_TMPDIR"/*/err; do
 		[ -f "$f" ] || continue
 		echo "--- $f"

@@ -33,7 +33,7 @@ begin() {
 @test "FENCE-7 INV-19 a worker that Valkey does not know is deleted, never adopted" {
 	begin
 	c_wait 10 c_settled "$dir" 3
-	setsid sleep 864000 </dev/null >/dev/null 2>&1 3>&- &
+	KZ_STATE=$dir setsid sleep 864000 </dev/null >/dev/null 2>&1 3>&- &
 	echo "$(printf '1%.0s' {1..32}) $(cat "$dir/driver.image") $!" >"$dir/driver.workers/stranger"
 	c_wait 10 c_happened "$dir" absent_confirmed stranger
 	[ ! -e "$dir/driver.workers/stranger" ]
