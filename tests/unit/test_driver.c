@@ -141,9 +141,9 @@ static void pool24_an_answer_counts_although_the_driver_stays(void **state)
 
 	(void)state;
 	/* A child that keeps standard output open, and a driver that does not leave. */
-	assert_int_equal(ask("sleep 1000 & echo $! >$0.pid; echo '{\"answer\":\"absent\"}'", 60000,
-			     reason),
-			 KZ_ANSWER_ABSENT);
+	assert_int_equal(
+		ask("sleep 1000 & echo $! >$0.pid; echo '{\"answer\":\"absent\"}'", 60000, reason),
+		KZ_ANSWER_ABSENT);
 	end_child();
 	assert_int_equal(ask("echo '{\"answer\":\"present\"}'; sleep 1000", 60000, reason),
 			 KZ_ANSWER_PRESENT);
