@@ -18,11 +18,21 @@ static void ctx_release(scmp_filter_ctx *ctx)
 		seccomp_release(*ctx);
 }
 
+/* The kernel ignores what a caller put above an int, so a rule must not be passed by it. */
+static struct scmp_arg_cmp low_half(unsigned arg, uint64_t value)
+{
+	return (struct scmp_arg_cmp){ .arg = arg,
+				      .op = SCMP_CMP_MASKED_EQ,
+				      .datum_a = UINT32_MAX,
+				      .datum_b = value & UINT32_MAX };
+}
+
 static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
 {
 	int nr = r->name ? seccomp_syscall_resolve_name(r->name) : r->number;
 	uint32_t act = SCMP_ACT_ERRNO((uint32_t)r->deny_errno);
-	struct scmp_arg_cmp cmp = { .arg = r->arg, .datum_a = r->value };
+	struct scmp_arg_cmp cmp[2] = { { .arg = r->arg, .datum_a = r->value } };
+	unsigned count = 1;
 
 	/* below zero: libseccomp's number for a call that this architecture lacks */
 	if (nr < 0)
@@ -30,13 +40,22 @@ static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
 	switch (r->test) {
 	case KZ_FILTER_ALWAYS: return seccomp_rule_add_exact_array(ctx, act, nr, 0, NULL);
 	case KZ_FILTER_MASK:
-		cmp.op = SCMP_CMP_MASKED_EQ;
-		cmp.datum_b = r->value;
+		cmp[0].op = SCMP_CMP_MASKED_EQ;
+		cmp[0].datum_b = r->value;
 		break;
-	case KZ_FILTER_EQ: cmp.op = SCMP_CMP_EQ; break;
-	case KZ_FILTER_OVER: cmp.op = SCMP_CMP_GT; break;
+	case KZ_FILTER_EQ: cmp[0].op = SCMP_CMP_EQ; break;
+	case KZ_FILTER_OVER: cmp[0].op = SCMP_CMP_GT; break;
+	case KZ_FILTER_LOW: cmp[0] = low_half(r->arg, r->value); break;
+	case KZ_FILTER_SET:
+		cmp[0] = low_half(r->arg, r->value);
+		cmp[count++] = (struct scmp_arg_cmp){ .arg = r->arg + 1, .op = SCMP_CMP_NE };
+		break;
+	case KZ_FILTER_PAIR:
+		cmp[0] = low_half(r->arg, r->value >> 32);
+		cmp[count++] = low_half(r->arg + 1, r->value);
+		break;
 	}
-	return seccomp_rule_add_exact_array(ctx, act, nr, 1, &cmp);
+	return seccomp_rule_add_exact_array(ctx, act, nr, count, cmp);
 }
 
 enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,

@@ -16,6 +16,9 @@ enum kz_filter_test {
 	KZ_FILTER_MASK,   /* (argument & value) == value */
 	KZ_FILTER_EQ,     /* argument == value */
 	KZ_FILTER_OVER,   /* argument > value */
+	KZ_FILTER_LOW,    /* argument == value, as 32 bits: what the kernel looks at of an int */
+	KZ_FILTER_SET,    /* argument == value, as 32 bits, and the argument after it is not 0 */
+	KZ_FILTER_PAIR, /* argument == value >> 32 and the argument after it == the rest, as 32 bits */
 };
 
 /* One denial. A name that this machine does not have is skipped; a number is used when name is NULL. */
@@ -24,7 +27,7 @@ struct kz_filter_rule {
 	int number;
 	int deny_errno;
 	enum kz_filter_test test;
-	unsigned arg; /* 0..5 */
+	unsigned arg; /* 0..5; 0..4 where the one after it is looked at too */
 	uint64_t value;
 };
 

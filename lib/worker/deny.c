@@ -2,10 +2,12 @@
 #include "worker/deny.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,10 +15,14 @@
 #include "base/auto.h"
 #include "port/filter.h"
 
-/* Families that a program may use; all others only load kernel modules and reach hardware. */
-static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
+/*
+ * Families that a program may use; all others only load kernel modules and reach
+ * hardware.  AF_NETLINK is none of them: what waits in its sockets is charged to no
+ * cgroup, so that one program could fill the machine's memory [BOUND-11].
+ */
+static const int families[] = { AF_UNIX, AF_INET, AF_INET6 };
 
-#define FAMILY_TOP 16 /* AF_NETLINK, the highest one allowed */
+#define FAMILY_TOP 10 /* AF_INET6, the highest one allowed */
 
 static const struct kz_filter_rule table[] = {
 #define X(call, err, how, argument, val)                                                           \

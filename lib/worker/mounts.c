@@ -77,8 +77,9 @@ static const char *const masked[] = {
 	"proc/timer_stats", "proc/latency_stats", "proc/sched_debug", "proc/sysrq-trigger",
 	"proc/kmsg",        "proc/kallsyms",      "proc/modules",     "proc/interrupts",
 };
-static const char *const masked_dirs[] = { "proc/acpi", "proc/asound", "proc/scsi",  "proc/bus",
-					   "proc/fs",   "proc/irq",    "proc/driver" };
+static const char *const masked_dirs[] = { "proc/acpi",   "proc/asound",  "proc/scsi",
+					   "proc/bus",    "proc/fs",      "proc/irq",
+					   "proc/driver", "proc/pressure" };
 
 static const char *mount_proc(int root)
 {

@@ -15,6 +15,7 @@
 
 #define PERIOD_US 100000
 #define WORD_MAX 64
+#define SOCKET_SHARE 4 /* of the memory bound, for data on its way over loopback */
 
 enum kz_rc kz_cg_fail(struct kz_err *err, const char *what, const char *path)
 {
@@ -89,6 +90,11 @@ static enum kz_rc limit_v1(const struct kz_cg_tree *t, const char *dir,
 		/* Without this the tenant could use as much swap again; kernels without swap accounting lack the file. */
 		if (has_file(dir, "memory.memsw.limit_in_bytes") &&
 		    put_number(dir, "memory.memsw.limit_in_bytes", l->memory_bytes, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		/* Version 1 counts buffers of sockets apart from memory, and only once this is set [BOUND-11]. */
+		if (has_file(dir, "memory.kmem.tcp.limit_in_bytes") &&
+		    put_number(dir, "memory.kmem.tcp.limit_in_bytes",
+			       l->memory_bytes / SOCKET_SHARE, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
 	if (kz_cg_has(t->controllers, "pids") && put_number(dir, "pids.max", l->pids, err))

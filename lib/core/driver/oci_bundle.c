@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #define CONFIG_MAX (256 << 10)
 #define WORKER_MEMORY (32 << 20) /* process 1 itself; docs/worker-boot.md */
 #define WORKER_PIDS 32
+#define WORKER_OOM_ADJ                                                                             \
+	500 /* when the machine is out of memory, a worker goes before the host's own programs */
 #define WORKER_FILES 64 /* descriptors of process 1 beyond what a tenant may have */
 
 static struct kz_json *list(const char *first, ...) __attribute__((sentinel));
@@ -58,6 +61,20 @@ static void add_rlimit(struct kz_json *limits, const char *type, int64_t n)
 	kz_json_append(limits, l);
 }
 
+/*
+ * Always told, as it is also the least that a tenant can set for itself, and a
+ * supervisor may have protected us; never lower than ours, which takes a privilege.
+ */
+static int64_t oom_adj(void)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(64);
+	int64_t ours = 0;
+
+	if (kz_file_read(AT_FDCWD, "/proc/self/oom_score_adj", &b, NULL) == KZ_OK)
+		ours = strtoll(kz_buf_str(&b), NULL, 10);
+	return ours > WORKER_OOM_ADJ ? ours : WORKER_OOM_ADJ;
+}
+
 static struct kz_json *process(const struct kz_oci *o)
 {
 	struct kz_json *p = kz_json_object();
@@ -76,6 +93,7 @@ static struct kz_json *process(const struct kz_oci *o)
 	kz_json_set_str(p, "cwd", "/");
 	kz_json_set(p, "capabilities", capabilities());
 	kz_json_set(p, "rlimits", limits);
+	kz_json_set_int(p, "oomScoreAdj", oom_adj());
 	kz_json_set_bool(p, "noNewPrivileges", true);
 	return p;
 }
