@@ -40,7 +40,8 @@ struct kz_oci_runtime {
 
 struct kz_oci {
 	struct kz_conf conf;
-	gid_t gid; /* of KZ_GROUP, (gid_t)-1 when there is none */
+	gid_t gid;        /* of KZ_GROUP, (gid_t)-1 when there is none */
+	bool is_rootless; /* the caller is not root: see oci_rootless.h */
 	struct kz_err
 		bad_conf; /* why the settings make no sense; then only list, get and delete work */
 	char worker[256]; /* the kz-worker that becomes process 1 */
@@ -57,12 +58,13 @@ struct kz_oci_record {
 	char image[KZ_OCI_IMAGE];
 	char skeleton[33]; /* the directory below STATE/image that it is made of */
 	uint32_t uid_base;
+	uint32_t gid_base; /* another one only where the driver is not root */
 	bool is_probe;
 	struct kz_oci_runtime rt;
 	struct kz_cg cg;
 };
 
-/* Settings, group and places. err: as kz_conf_load; userns_unavailable when the caller is not root */
+/* Settings, group and places. A user who lacks something gets it as bad_conf. err: as kz_conf_load */
 enum kz_rc kz_oci_open(struct kz_oci *o, struct kz_err *err);
 /* As kz_oci_open with settings that are loaded and a state directory of the caller's choice. */
 enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const char *state,

@@ -132,15 +132,16 @@ static enum kz_rc describe_rest(const struct kz_oci *o, const char *layers, stru
 }
 
 /* /usr/local belongs to the administrator: an opaque entry, or a whiteout, hides it. */
-static enum kz_rc mask_make(int base, const char *path, struct kz_err *err)
+static enum kz_rc mask_make(const struct kz_oci *o, int base, const char *path, struct kz_err *err)
 {
+	const char *opaque = o->is_rootless ? "user.overlay.opaque" : "trusted.overlay.opaque";
 	char local[KZ_OCI_PATH];
 
 	if (kz_dir_make(base, "mask", 0755, (gid_t)-1, err) ||
 	    kz_dir_make(base, "mask/local", 0755, (gid_t)-1, err) ||
 	    kz_str_format(local, sizeof local, err, "%s/mask/local", path))
 		return err ? err->rc : KZ_E_CANTCREAT;
-	if (setxattr(local, "trusted.overlay.opaque", "y", 1, 0) == 0)
+	if (setxattr(local, opaque, "y", 1, 0) == 0)
 		return KZ_OK;
 	if (rmdir(local) == 0 && mknod(local, S_IFCHR, 0) == 0)
 		return KZ_OK;
@@ -203,7 +204,7 @@ static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct k
 	if (base < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot open %s", path);
 	if (kz_dir_make(base, "empty", 0755, (gid_t)-1, err) ||
-	    kz_dir_make(base, "root", 0755, (gid_t)-1, err) || mask_make(base, path, err))
+	    kz_dir_make(base, "root", 0755, (gid_t)-1, err) || mask_make(o, base, path, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	root = openat(base, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)

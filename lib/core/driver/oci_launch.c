@@ -17,6 +17,7 @@
 #include "base/sig.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "core/driver/oci_rootless.h"
 #include "rule/reason.h"
 
 #define ARGS_MAX 48
@@ -111,6 +112,7 @@ static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, in
 		return kz_err_set(err, KZ_E_OS, "the driver is gone");
 	/* In UNIT first, so that whoever ends UNIT ends the runtime in whatever it is doing. */
 	if ((is_runsc ? kz_cg_join_worker : kz_cg_join)(&l->r->cg, err) ||
+	    (l->o->is_rootless && kz_rootless_enter(l, err)) ||
 	    kz_oci_root_mount(l->o, l->root, err) || place_fds(l, report, err))
 		return err->rc;
 	if (chdir("/") != 0)

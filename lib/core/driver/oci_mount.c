@@ -42,11 +42,14 @@ enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err
 			 "none of /mnt /media /srv /opt /tmp can carry the root");
 }
 
-static enum kz_rc overlay(const char *where, const char *lower, struct kz_err *err)
+/* in: o tells whether a user's own attributes count, since nobody but root has others */
+static enum kz_rc overlay(const struct kz_oci *o, const char *where, const char *lower,
+			  struct kz_err *err)
 {
 	char options[KZ_OCI_PATH];
 
-	if (kz_str_format(options, sizeof options, err, "lowerdir=%s", lower))
+	if (kz_str_format(options, sizeof options, err, "lowerdir=%s%s", lower,
+			  o->is_rootless ? ",userxattr" : ""))
 		return KZ_E_DATA;
 	if (mount("overlay", where, "overlay", FLAGS, options) == 0)
 		return KZ_OK;
@@ -68,10 +71,11 @@ enum kz_rc kz_oci_root_mount(const struct kz_oci *o, const char *root, struct kz
 	if (!is_host) {
 		if (kz_str_format(lower, sizeof lower, err, "root:%s/root", o->conf.set.kz_image))
 			return KZ_E_DATA;
-		return overlay(root, lower, err);
+		return overlay(o, root, lower, err);
 	}
 	/* Two layers make an overlay of what is read-only: its inodes belong to this worker alone. */
-	if (kz_str_format(usr, sizeof usr, err, "%s/usr", root) || overlay(root, "empty:root", err))
+	if (kz_str_format(usr, sizeof usr, err, "%s/usr", root) ||
+	    overlay(o, root, "empty:root", err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
-	return overlay(usr, "mask:/usr", err);
+	return overlay(o, usr, "mask:/usr", err);
 }

@@ -33,9 +33,10 @@ void kz_oci_drafts_remove(const struct kz_oci *o);
 enum kz_rc kz_oci_record_remove(const struct kz_oci *o, const struct kz_oci_record *r,
 				struct kz_err *err);
 
-/* Claim the lowest free uid range; target is the file that keeps the claim alive. Call with kz_uid_lock held. */
+/* Claim the lowest free uid range, of the user's own ranges where that is not root; target is the file that keeps the claim alive. Call with kz_uid_lock held. */
 enum kz_rc kz_uid_lock(struct kz_deadline until, int *lock, struct kz_err *err);
-enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struct kz_err *err);
+enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, uint32_t *gid_base,
+			struct kz_err *err);
 /* Give back what was claimed for target. */
 void kz_uid_drop(const char *target);
 

@@ -79,6 +79,9 @@ static enum kz_rc try_one(struct kz_oci *o, const char *name, struct kz_json **p
 
 	*posture = NULL;
 	rc = kz_oci_runtime_find(name, &o->rt, err);
+	if (!rc && o->is_rootless && o->rt.flavor != KZ_OCI_RUNC && o->rt.flavor != KZ_OCI_CRUN)
+		rc = kz_refuse(err, KZ_R_RUNTIME_UNAVAILABLE,
+			       "%s is used by root only; other users have runc and crun", name);
 	if (!rc)
 		rc = kz_oci_image(o, err);
 	if (rc)

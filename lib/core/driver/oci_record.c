@@ -67,6 +67,7 @@ static enum kz_rc record_write(int dir, const struct kz_oci_record *r, struct kz
 	kz_json_set_str(j, "image", r->image);
 	kz_json_set_str(j, "skeleton", r->skeleton);
 	kz_json_set_int(j, "uid_base", r->uid_base);
+	kz_json_set_int(j, "gid_base", r->gid_base);
 	kz_json_set_bool(j, "probe", r->is_probe);
 	kz_json_set_str(j, "runtime", r->rt.path);
 	kz_json_set_int(j, "flavor", r->rt.flavor);
@@ -110,6 +111,7 @@ static enum kz_rc record_parse(const struct kz_json *j, struct kz_oci_record *r)
 	    kz_str_copy(r->rt.path, sizeof r->rt.path, kz_json_str(j, "runtime", ""), NULL))
 		return KZ_E_DATA;
 	r->uid_base = (uint32_t)kz_json_num(j, "uid_base", 0);
+	r->gid_base = (uint32_t)kz_json_num(j, "gid_base", r->uid_base);
 	r->is_probe = kz_json_flag(j, "probe", false);
 	r->rt.flavor = (enum kz_oci_flavor)kz_json_num(j, "flavor", KZ_OCI_OTHER);
 	r->rt.single_use = kz_json_flag(j, "single_use", true);
@@ -254,7 +256,7 @@ enum kz_rc kz_oci_record_make(struct kz_oci *o, struct kz_oci_record *r, int *lo
 	if (access(place, F_OK) == 0)
 		return kz_refuse(err, KZ_R_WORKER_EXISTS, "there is a worker %s already",
 				 r->worker);
-	if (kz_uid_claim(o->conf.set.kz_uid_base, mark, &r->uid_base, err))
+	if (kz_uid_claim(o->conf.set.kz_uid_base, mark, &r->uid_base, &r->gid_base, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	rc = draft_make(o, r, draft, lock, err);
 	if (!rc && rename(draft, place) != 0)

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "core/driver/oci_rootless.h"
 #include "rule/reason.h"
 
 /*
@@ -18,14 +19,28 @@
  * file in the worker's directory: when that is gone, so is the claim.
  */
 #define PLACE "/run/kz/uid"
+#define PLACE_MAX 300
 #define LAST_UID 4294967294 /* 2^32-1 is no uid */
+
+/* Where: root's claims are those of the machine, a user's those of the ranges that the user owns. */
+static enum kz_rc place_find(char place[PLACE_MAX], struct kz_err *err)
+{
+	if (geteuid() != 0)
+		return kz_rootless_claims(place, PLACE_MAX, err);
+	return kz_str_copy(place, PLACE_MAX, PLACE, err);
+}
 
 enum kz_rc kz_uid_lock(struct kz_deadline until, int *lock, struct kz_err *err)
 {
-	if (kz_dir_make(AT_FDCWD, "/run/kz", 0755, (gid_t)-1, err) ||
-	    kz_dir_make(AT_FDCWD, PLACE, 0755, (gid_t)-1, err))
+	char place[PLACE_MAX];
+	char path[PLACE_MAX + 8];
+
+	if (place_find(place, err) || kz_str_format(path, sizeof path, err, "%s/lock", place))
+		return err ? err->rc : KZ_E_CANTCREAT;
+	if (geteuid() == 0 && (kz_dir_make(AT_FDCWD, "/run/kz", 0755, (gid_t)-1, err) ||
+			       kz_dir_make(AT_FDCWD, place, 0755, (gid_t)-1, err)))
 		return kz_err_wrap(err, "uid ranges");
-	return kz_file_lock(AT_FDCWD, PLACE "/lock", until, lock, err);
+	return kz_file_lock(AT_FDCWD, path, until, lock, err);
 }
 
 /* Does [base, base + KZ_OCI_UIDS) meet a range that a file of subordinate ids gives away ("name:first:count")? */
@@ -50,11 +65,13 @@ static bool is_delegated(const char *text, uint64_t base)
 /* Take one range. out: taken. err: only what makes further trying useless */
 static enum kz_rc try_claim(uint64_t base, const char *target, bool *taken, struct kz_err *err)
 {
-	char link[64];
+	char place[PLACE_MAX];
+	char link[PLACE_MAX + 24];
 
 	*taken = false;
-	if (kz_str_format(link, sizeof link, err, PLACE "/%llu", (unsigned long long)base))
-		return KZ_E_DATA;
+	if (place_find(place, err) ||
+	    kz_str_format(link, sizeof link, err, "%s/%llu", place, (unsigned long long)base))
+		return err ? err->rc : KZ_E_DATA;
 	for (int attempt = 0; attempt < 2; attempt++) {
 		if (symlink(target, link) == 0) {
 			*taken = true;
@@ -62,7 +79,7 @@ static enum kz_rc try_claim(uint64_t base, const char *target, bool *taken, stru
 		}
 		if (errno != EEXIST)
 			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot claim a uid range in %s",
-					  PLACE);
+					  place);
 		if (access(link, F_OK) == 0 || errno != ENOENT)
 			return KZ_OK;
 		unlink(link); /* the worker it belonged to is gone */
@@ -70,7 +87,9 @@ static enum kz_rc try_claim(uint64_t base, const char *target, bool *taken, stru
 	return KZ_OK;
 }
 
-enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struct kz_err *err)
+/* Root takes what no user was given. */
+static enum kz_rc claim_as_root(int64_t first, const char *target, uint32_t *base,
+				struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf uids = KZ_BUF_INIT(4 << 20);
 	kz_auto_buf struct kz_buf gids = KZ_BUF_INIT(4 << 20);
@@ -94,9 +113,44 @@ enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, struc
 			 "no uid range is free from KZ_UID_BASE %lld on", (long long)first);
 }
 
+/* A user takes of what that user was given. */
+static enum kz_rc claim_as_user(const char *target, uint32_t *base, uint32_t *gid_base,
+				struct kz_err *err)
+{
+	bool taken = false;
+	bool done = false;
+
+	for (size_t n = 0; !taken; n++) {
+		if (kz_rootless_block(n, base, gid_base, &done, err))
+			return err ? err->rc : KZ_E_UNAVAILABLE;
+		if (done)
+			return kz_refuse(
+				err, KZ_R_USERNS_UNAVAILABLE,
+				"all %zu ranges of %d ids in /etc/subuid and /etc/subgid "
+				"are in use; lower SANDBOX_POOL_MAX_ALLOCATED or add a range",
+				n, KZ_OCI_UIDS);
+		if (try_claim(*base, target, &taken, err))
+			return err ? err->rc : KZ_E_CANTCREAT;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_uid_claim(int64_t first, const char *target, uint32_t *base, uint32_t *gid_base,
+			struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (geteuid() != 0)
+		return claim_as_user(target, base, gid_base, err);
+	rc = claim_as_root(first, target, base, err);
+	*gid_base = *base;
+	return rc;
+}
+
 void kz_uid_drop(const char *target)
 {
-	kz_auto_closedir DIR *d = opendir(PLACE);
+	char place[PLACE_MAX];
+	kz_auto_closedir DIR *d = place_find(place, NULL) ? NULL : opendir(place);
 	struct dirent *e;
 
 	while (d && (e = readdir(d)) != NULL) {

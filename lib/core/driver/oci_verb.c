@@ -11,6 +11,7 @@
 #include "base/sys.h"
 #include "base/where.h"
 #include "core/driver/driver.h"
+#include "core/driver/oci_rootless.h"
 #include "port/json.h"
 #include "rule/reason.h"
 
@@ -22,14 +23,14 @@ enum kz_rc kz_oci_open_with(struct kz_oci *o, const struct kz_conf *conf, const 
 
 	memset(o, 0, sizeof *o);
 	o->conf = *conf;
-	if (geteuid() != 0)
-		return kz_refuse(
-			err, KZ_R_USERNS_UNAVAILABLE,
-			"the oci driver needs root: it gives each worker host uids of its own");
 	if (kz_seal_init(err) || kz_str_copy(o->conf.state, sizeof o->conf.state, state, err) ||
 	    kz_where_program("kz-worker", o->worker, sizeof o->worker, err))
 		return err ? err->rc : KZ_E_CONFIG;
-	g = o->conf.set.kz_group[0] ? getgrnam(o->conf.set.kz_group) : NULL;
+	/* What is there can be listed and deleted by a user who lost what making needs. */
+	o->is_rootless = geteuid() != 0;
+	if (o->is_rootless)
+		kz_rootless_check(&o->bad_conf);
+	g = !o->is_rootless && o->conf.set.kz_group[0] ? getgrnam(o->conf.set.kz_group) : NULL;
 	o->gid = g ? g->gr_gid : (gid_t)-1;
 	if (kz_oci_path(o, path, err, "run") || kz_dir_make(AT_FDCWD, path, 02750, o->gid, err) ||
 	    kz_oci_path(o, path, err, "run/oci") ||
