@@ -15,7 +15,7 @@ extern char **environ;
 static void say(const struct kz_cli *cli, const struct kz_run_result *r)
 {
 	/* whose reader is gone needs no words */
-	if (r->has_reason && !cli->json && r->status != 141)
+	if (r->has_reason && (!cli->json || r->is_unsent) && r->status != 141)
 		fprintf(stderr, "%s: %s: %s\n", cli->program, r->err.reason, r->err.text);
 }
 

@@ -5,6 +5,7 @@
 
 #include "verbs.h"
 #include "cli/opt.h"
+#include "rule/reason.h"
 
 void kz_verb_say(void *ctx, const char *line)
 {
@@ -31,6 +32,10 @@ int kz_verb_up(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
+	if (state &&
+	    !*state) /* an empty KZ_STATE means the default: nobody means that by an option */
+		return kz_main_end(
+			cli, kz_refuse(&cli->err, KZ_R_USAGE, "--state: the directory is empty"));
 	o.sets = sets.items;
 	o.set_count = sets.count;
 	/* the option is another way to say what every program of kz reads from there, our helpers too */

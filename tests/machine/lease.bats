@@ -123,8 +123,10 @@ none_leased() {
 @test "LEASE-7 with: statuses, signals, and what cannot start" {
 	run kz-lease with -A a -C c -- bash -c 'kill -9 $$'
 	[ "$status" -eq 137 ]
-	run kz-lease with -A a -C c -- /no/such/program
-	[ "$status" -eq 125 ]
+	run -127 kz-lease with -A a -C c -- /no/such/program
+	[[ $output == *"cannot_execute"* ]]
+	run kz-lease with -A a -C c -- /etc/passwd
+	[ "$status" -eq 126 ]
 	[[ $output == *"cannot_execute"* ]]
 	kz-lease with -A a -C c -- bash -c 'trap "exit 42" TERM; touch ready; while :; do sleep 0.1; done' &
 	local pid=$! rc=0

@@ -105,8 +105,20 @@ kz-run: output_truncated: "* ]]
 	[ "$rc" -eq 125 ]
 	grep -q '^kz-run: stdout_failed: ' err
 	rc=0
-	kz-run -j -c 'print(1)' >/dev/full || rc=$?
+	kz-run -j -c 'print(1)' >/dev/full 2>err || rc=$?
 	[ "$rc" -eq 74 ]
+	grep -q '^kz-run: stdout_failed: ' err
+}
+
+@test "EXEC-8 a record that cannot be written says so, with the reason on the last line" {
+	local rc=0
+	kz-run --record 7 -c 'print(1)' 7>/dev/full >out 2>err || rc=$?
+	[ "$rc" -eq 125 ]
+	[[ $(tail -n 1 err) == "kz-run: io_failed: cannot write the record"* ]]
+	rc=0
+	kz-run -j --record 7 -c 'print(1)' 7>/dev/full >out 2>err || rc=$?
+	[ "$rc" -eq 74 ]
+	grep -q '^kz-run: io_failed: ' err
 }
 
 @test "EXEC-5 interrupted: 130, 143; the record says so and the worker goes back" {

@@ -20,6 +20,21 @@ begin() {
 	c_verifies "$dir"
 }
 
+@test "POOL-11 DEP-8 a second controller of one state directory is refused and disturbs nothing" {
+	local rc=0 had
+	begin
+	c_wait 10 c_settled "$dir" 3
+	had=$(find "$dir/driver.workers" -type f | sort)
+	timeout 10 "$BIN/kz-controller" --state "$dir" 2>"$dir/second" || rc=$?
+	[ "$rc" -eq 75 ]
+	grep -q 'try_later: another kz-controller serves' "$dir/second"
+	c_settled "$dir" 3
+	[ "$(find "$dir/driver.workers" -type f | sort)" = "$had" ]
+	c_stop "$dir" KILL || [ $? -eq 137 ]
+	c_start "$dir"
+	c_wait 20 c_settled "$dir" 3
+}
+
 @test "POOL-3 a worker killed behind our back is replaced" {
 	begin
 	c_wait 10 c_settled "$dir" 3

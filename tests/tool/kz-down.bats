@@ -55,6 +55,20 @@ kill_all() {
 	[ "$status" -eq 69 ]
 }
 
+@test "LEASE-18: after down every caller is told that kz is not running, and the way out" {
+	local call
+	kz down -f
+	for call in "kz-run -c 1" "kz-lease list" "kz-lease acquire -A a -C c"; do
+		# shellcheck disable=SC2086 # words are wanted
+		run --separate-stderr $call
+		echo "$call: $status $stderr"
+		[ "$status" -eq 69 ] || [[ $call == kz-run* && $status -eq 125 ]]
+		[[ $stderr == *": not_running: "*"kz up"* ]]
+	done
+	run --separate-stderr kz-run -j -c 1
+	[ "$status" -eq 69 ]
+}
+
 @test "DEP-1: up after down keeps identity, and the pool comes back" {
 	local before
 	before=$(sha256sum <"$KZ_STATE/keys/identity.key")

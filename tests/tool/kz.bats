@@ -60,6 +60,12 @@ setup() {
 	[ "$status" -eq 78 ]
 }
 
+@test "DEP-15: an empty --state is refused, and does not mean the default" {
+	run --separate-stderr kz up --state ''
+	[ "$status" -eq 64 ]
+	[[ "$stderr" == *usage*--state* ]]
+}
+
 @test "ADM-5: where nothing runs, status is 69 and says how to start" {
 	run --separate-stderr kz status
 	[ "$status" -eq 69 ]

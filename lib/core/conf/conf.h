@@ -49,5 +49,8 @@ enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, 
 			struct kz_err *err);
 /* "unix:STATE/run/valkey.sock" unless KZ_VALKEY_URL is set; refuses schemes that are not supported (url_unsupported). */
 enum kz_rc kz_conf_valkey_url(const struct kz_conf *c, char *out, size_t size, struct kz_err *err);
+/* The same for a program that does not start Valkey. err: not_running where kz is down, and as above */
+enum kz_rc kz_conf_valkey_there(const struct kz_conf *c, char *out, size_t size,
+				struct kz_err *err);
 
 #endif

@@ -1,5 +1,7 @@
 /* KZ_VALKEY_URL: which forms are supported. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "core/conf/conf.h"
@@ -53,4 +55,20 @@ enum kz_rc kz_conf_valkey_url(const struct kz_conf *c, char *out, size_t size, s
 		err, KZ_R_URL_UNSUPPORTED,
 		"KZ_VALKEY_URL: unix:PATH and valkey://HOST:PORT are supported, not \"%.*s\"",
 		(int)strcspn(url, ":"), url);
+}
+
+enum kz_rc kz_conf_valkey_there(const struct kz_conf *c, char *out, size_t size, struct kz_err *err)
+{
+	enum kz_rc rc = kz_conf_valkey_url(c, out, size, err);
+	char told[300];
+
+	if (rc == KZ_OK)
+		rc = kz_conf_path(c, "run/controller.json", told, sizeof(told), err);
+	if (rc != KZ_OK || *c->set.kz_valkey_url)
+		return rc;
+	/* kz down empties run/; where the controller's word is left, Valkey alone is gone. */
+	if (access(out + strlen("unix:"), F_OK) != 0 && errno == ENOENT &&
+	    access(told, F_OK) != 0 && errno == ENOENT)
+		return kz_refuse(err, KZ_R_NOT_RUNNING, "kz is not running; start it with: kz up");
+	return KZ_OK;
 }

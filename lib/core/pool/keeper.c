@@ -2,11 +2,13 @@
 #include "core/pool/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/sig.h"
 #include "base/str.h"
@@ -87,6 +89,22 @@ static void rest(struct kz_keeper *k)
 		k->next_step = (struct kz_deadline){ 0 };
 }
 
+/* One controller for one state directory: two would delete each other's workers and close for both. */
+static enum kz_rc be_alone(struct kz_keeper *k, struct kz_err *err)
+{
+	char path[300];
+	enum kz_rc rc =
+		kz_str_format(path, sizeof(path), err, "%s/run/controller.lock", k->conf.state);
+
+	if (rc == KZ_OK)
+		rc = kz_file_lock(AT_FDCWD, path, kz_deadline_in(KZ_MS(0)), &k->lock, err);
+	if (rc == KZ_E_TEMPFAIL)
+		return kz_refuse(err, KZ_R_TRY_LATER,
+				 "another kz-controller serves %s; stop it with: kz down",
+				 k->conf.state);
+	return rc;
+}
+
 static enum kz_rc set_up(struct kz_keeper *k, const struct kz_keeper_options *o, struct kz_err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -98,6 +116,8 @@ static enum kz_rc set_up(struct kz_keeper *k, const struct kz_keeper_options *o,
 		rc = kz_conf_state(k->conf.state, err);
 	if (rc == KZ_OK)
 		rc = kz_keys_read(k->conf.state, KZ_KEY_WORKER, &k->worker_key, err);
+	if (rc == KZ_OK)
+		rc = be_alone(k, err);
 	if (rc == KZ_OK)
 		rc = kz_sig_open((const int[]){ SIGTERM, SIGINT, SIGHUP, 0 }, &k->signals, err);
 	if (rc != KZ_OK)
@@ -121,11 +141,13 @@ static void take_down(struct kz_keeper *k)
 		close(k->epoll);
 	if (k->signals >= 0)
 		close(k->signals);
+	if (k->lock >= 0)
+		close(k->lock);
 }
 
 enum kz_rc kz_keeper_run(const struct kz_keeper_options *o, struct kz_err *err)
 {
-	struct kz_keeper k = { .epoll = -1, .signals = -1, .ready_fd = o->ready_fd };
+	struct kz_keeper k = { .epoll = -1, .signals = -1, .lock = -1, .ready_fd = o->ready_fd };
 	enum kz_rc rc = set_up(&k, o, err);
 
 	while (rc == KZ_OK && k.ends < 3) {

@@ -41,7 +41,7 @@ struct kz_keeper {
 
 	struct kz_auth *auth;   /* NULL while Valkey cannot be used */
 	struct kz_audit *audit; /* NULL while the store cannot be used */
-	int epoll, signals, ready_fd;
+	int epoll, signals, ready_fd, lock;
 	struct kz_job *jobs;
 
 	struct kz_json *probe; /* the driver's word on its runtime; NULL: not yet, or it failed */

@@ -18,7 +18,7 @@ enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
 	if (!rc)
 		rc = kz_conf_load(&h->conf, NULL, err);
 	if (!rc)
-		rc = kz_conf_valkey_url(&h->conf, url, sizeof(url), err);
+		rc = kz_conf_valkey_there(&h->conf, url, sizeof(url), err);
 	return rc ? rc :
 		    kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
 				 kz_deadline_in(KZ_AUTH_CALL), err);

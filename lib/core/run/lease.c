@@ -18,7 +18,7 @@ static struct kz_ms wanted_ttl(const struct kz_job *j)
 static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)
 {
 	char url[300], path[300];
-	enum kz_rc rc = kz_conf_valkey_url(&j->conf, url, sizeof(url), err);
+	enum kz_rc rc = kz_conf_valkey_there(&j->conf, url, sizeof(url), err);
 
 	if (!rc)
 		rc = kz_auth_open(&j->auth, url, j->conf.set.kz_deployment_id,

@@ -52,7 +52,7 @@ enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err)
 		return KZ_OK;
 	j->outdir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (j->outdir_fd < 0 || faccessat(j->outdir_fd, ".", W_OK | X_OK, AT_EACCESS)) {
-		kz_err_sys(err, KZ_E_CANTCREAT, "cannot write to the output directory");
+		kz_err_sys(err, KZ_E_CANTCREAT, "cannot write to the output directory %.200s", dir);
 		return kz_err_reason(err, kz_reason_code(KZ_R_OUTPUT_UNCREATABLE));
 	}
 	return KZ_OK;

@@ -192,6 +192,14 @@ static void explain(const struct kz_job *j, const struct kz_verdict *v, struct k
 	kz_err_reason(&out->err, kz_reason_code(v->reason));
 }
 
+/* The run went well, its record did not go out. */
+static void unsent(struct kz_run_result *out, enum kz_reason r, const char *what,
+		   const struct kz_err *why)
+{
+	out->has_reason = out->is_unsent = true;
+	kz_refuse(&out->err, r, "%s: %s", what, why->text);
+}
+
 /* The record is the last thing; with -j it is preceded by an error line where kz itself failed. */
 static void tell(struct kz_job *j, struct kz_run_result *out)
 {
@@ -207,8 +215,10 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 		return;
 	}
 	if (j->ask->record_fd >= 0 &&
-	    kz_fd_write_all(j->ask->record_fd, line.data, line.len, &err) && out->status == 0)
+	    kz_fd_write_all(j->ask->record_fd, line.data, line.len, &err) && out->status == 0) {
 		out->status = j->ask->is_json ? 74 : 125;
+		unsent(out, KZ_R_IO_FAILED, "cannot write the record to descriptor", &err);
+	}
 	if (!j->ask->is_json || !j->out)
 		return;
 	if (v.has_reason)
@@ -220,6 +230,8 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 			out->status = 128 + j->interrupted;
 		else if (out->status == 0)
 			out->status = 74;
+		if (!j->interrupted)
+			unsent(out, KZ_R_STDOUT_FAILED, "standard output", &err);
 	}
 }
 

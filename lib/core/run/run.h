@@ -45,6 +45,7 @@ struct kz_run_ask {
 struct kz_run_result {
 	int status;      /* exit status */
 	bool has_reason; /* err tells the reason, to be said in plain mode */
+	bool is_unsent;  /* the record did not go out: to be said with -j too */
 	struct kz_err err;
 };
 

@@ -58,7 +58,7 @@ static void child_main(char *const *argv, int tell)
 	_exit(126);
 }
 
-static enum kz_rc start(struct with *w, char *const *argv, struct kz_err *err)
+static enum kz_rc start(struct with *w, char *const *argv, int *status, struct kz_err *err)
 {
 	int tell[2], e = 0;
 	ssize_t n;
@@ -80,6 +80,7 @@ static enum kz_rc start(struct with *w, char *const *argv, struct kz_err *err)
 	if (n == sizeof(e)) {
 		waitpid(w->child, NULL, 0);
 		w->child = -1;
+		*status = e == ENOENT ? 127 : 126; /* as env and nohup do */
 		return kz_refuse(err, KZ_R_CANNOT_EXECUTE, "%.100s: %s", argv[0],
 				 strerrordesc_np(e));
 	}
@@ -181,7 +182,7 @@ static enum kz_rc run(struct with *w, char *const *argv, int *status, struct kz_
 	if (!rc)
 		rc = export_lease(&w->h->lease, err);
 	if (!rc)
-		rc = start(w, argv, err);
+		rc = start(w, argv, status, err);
 	if (rc)
 		return rc;
 	watch(w, status);
