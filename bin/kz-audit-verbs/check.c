@@ -31,6 +31,25 @@ static void print_problems(struct kz_cli *cli, const struct kz_json *report)
 	}
 }
 
+/* Not a problem, but not here either. */
+static void print_joined(struct kz_cli *cli, const struct kz_json *report)
+{
+	const struct kz_json *list = kz_json_get(report, "joined");
+
+	for (size_t i = 0; i < kz_json_count(list); i++) {
+		const struct kz_json *o = kz_json_at(list, i);
+
+		if (kz_json_num(o, "to", 0) < kz_json_num(o, "from", 0))
+			continue;
+		kz_out_text(
+			cli,
+			"note at row %lld: transitions %lld to %lld of %s are only in the stores of "
+			"other nodes\n",
+			(long long)kz_json_num(o, "id", 0), (long long)kz_json_num(o, "from", 0),
+			(long long)kz_json_num(o, "to", 0), kz_json_str(o, "store", ""));
+	}
+}
+
 int kz_verb_verify(struct kz_cli *cli, int argc, char **argv)
 {
 	kz_auto_json struct kz_json *report = NULL;
@@ -53,6 +72,8 @@ int kz_verb_verify(struct kz_cli *cli, int argc, char **argv)
 	if (cli->json)
 		kz_out_json(cli, kz_json_ref(report));
 	else
+		print_joined(cli, report);
+	if (!cli->json)
 		print_problems(cli, report);
 	if (!kz_json_flag(report, "ok", false)) {
 		rc = kz_refuse(&cli->err, KZ_R_AUDIT_BROKEN, NULL);

@@ -134,7 +134,7 @@ end
 -- Start creates up to what is wanted, the ceiling, the create bound and this node's
 -- share: an even part of the wanted workers for each node that is alive.
 local function hand_out_creates(x, node, tasks, most, args, p)
-	local count, n, i = pool.creates(p), p.of[node], 3
+	local count, n, i = pool.creates(p), p.of[node], 4
 	local share = ceil((pool.there(p) + count) / max(p.fresh, 1))
 	local mine = n and n.creating + n.warm + n.owned or 0
 	x.room = p.ceiling - p.allocated
@@ -186,13 +186,17 @@ local function forget_nodes(x, node)
 	end
 end
 
--- step NODE MOST (TOKEN INSTANCE)...
+-- step NODE MOST ME (TOKEN INSTANCE)...
 local function step(keys, args)
 	local x = begin(keys)
 	local node, most, tasks = args[1], tonumber(args[2]), {}
+	if is_taken(x.d, node, args[3]) then
+		return finish(x, { "node_taken" })
+	end
 	if x.digest ~= DIGEST or not x.conf then
 		return finish(x, { "setting_invalid" })
 	end
+	stay_owner(x, node, args[3])
 	local is_whole = build_index(x)
 	sweep_expired(x)
 	retry_parked(x)
@@ -257,11 +261,14 @@ local function not_created(keys, args)
 	return settle(x, { done and "ok" or "token_superseded" })
 end
 
--- predecessor_over NODE: the controller that asked for these creates is dead and its drivers
+-- predecessor_over NODE ME: the controller that asked for these creates is dead and its drivers
 -- died with it; a successor says so before it asks for any.  Nobody finishes them: they are
 -- deleted like the rest, and the driver's absent is then a proof [FENCE-4, FENCE-14].
 local function predecessor_over(keys, args)
 	local x = begin(keys)
+	if is_taken(x.d, args[1], args[2]) then
+		return finish(x, { "node_taken" })
+	end
 	local names = call("ZRANGE", x.d .. ":creating:" .. args[1], 0, ITEMS - 1)
 	for i = 1, #names do
 		local e = load(x, names[i])

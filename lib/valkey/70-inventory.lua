@@ -28,10 +28,13 @@ local function seen_one(x, node, taken, name, instance, fence, is_bound)
 	return nil
 end
 
--- seen NODE TAKEN ID FIRST (WORKER INSTANCE FENCE BOUND)...
+-- seen NODE TAKEN ID ME (WORKER INSTANCE FENCE BOUND)...
 local function seen(keys, args)
 	local x = begin(keys)
 	local node, taken, key = args[1], tonumber(args[2]), x.d .. ":seen:" .. args[1] .. ":" .. args[3]
+	if is_taken(x.d, node, args[4]) then
+		return finish(x, { "node_taken" })
+	end
 	if not x.conf or x.digest ~= DIGEST then
 		return finish(x, { "setting_invalid" })
 	end
@@ -41,11 +44,11 @@ local function seen(keys, args)
 		end
 		call("HSET", x.d .. ":n", node, 1)
 	end
-	for i = 4, #args - 3, 4 do
+	for i = 5, #args - 3, 4 do
 		call("SADD", key, args[i])
 		seen_one(x, node, taken, args[i], args[i + 1], tonumber(args[i + 2]), args[i + 3] == "1")
 	end
-	if #args >= 7 then
+	if #args >= 8 then
 		call("PEXPIRE", key, 60000)
 	end
 	return settle(x, { "ok" })
@@ -69,10 +72,13 @@ local function unseen_one(x, name, taken)
 	end
 end
 
--- unseen NODE TAKEN ID AFTER: compare a page of entries; answers where to go on, "" at the end.
+-- unseen NODE TAKEN ID AFTER ME: compare a page of entries; answers where to go on, "" at the end.
 local function unseen(keys, args)
 	local x = begin(keys)
 	local node, taken, key = args[1], tonumber(args[2]), x.d .. ":seen:" .. args[1] .. ":" .. args[3]
+	if is_taken(x.d, node, args[5]) then
+		return finish(x, { "node_taken" })
+	end
 	local names = call("ZRANGEBYLEX", x.d .. ":all:" .. node, args[4] == "" and "-" or "(" .. args[4], "+", "LIMIT", 0, ITEMS)
 	local there = names[1] and call("SMISMEMBER", key, unpack(names)) or {}
 	for i = 1, #names do

@@ -50,9 +50,12 @@ local function image(keys, args)
 	return finish(x, { "ok" })
 end
 
--- open NODE SPAN
+-- open NODE SPAN ME
 local function open(keys, args)
 	local x = begin(keys)
+	if is_taken(x.d, args[1], args[3]) then
+		return finish(x, { "node_taken" })
+	end
 	local n = x.life.nodes[args[1]]
 	if not n or not n.fresh or n.fresh <= x.now then
 		return finish(x, { "not_reconciled" })
@@ -76,9 +79,12 @@ local function open(keys, args)
 	return finish(x, { "ok" })
 end
 
--- close NODE REASON: one node, or all with NODE empty.
+-- close NODE REASON ME: one node, or all with NODE empty.  ME is "-" for an operator.
 local function close(keys, args)
 	local x = begin(keys)
+	if args[3] ~= "-" and is_taken(x.d, args[1], args[3]) then
+		return finish(x, { "node_taken" })
+	end
 	if args[1] == "" then
 		x.life.why = args[2]
 	end
@@ -144,33 +150,6 @@ local function show(keys, args)
 		return { "lease_lost" }
 	end
 	return { "ok", e.name, e.instance, e.node, e.fence, e["until"], e.ttl, e.lease, e.actor, e.conversation, e.state }
-end
-
-local function outbox(keys, args)
-	if not call then
-		bind()
-	end
-	return { "ok", call("LRANGE", keys[1] .. ":o", 0, min(tonumber(args[1]), ITEMS) - 1) }
-end
-
--- ack STORE SEQ: everything up to this transition is in the audit store.
-local function ack(keys, args)
-	if not call then
-		bind()
-	end
-	local key, head_of = keys[1] .. ":o", args[1] .. " " .. args[2] .. " "
-	local lines = call("LRANGE", key, 0, ITEMS - 1)
-	for i = 1, #lines do
-		if sub(lines[i], 1, #head_of) == head_of then
-			call("LTRIM", key, i, -1)
-			local life = lives[keys[1]]
-			if life and life.backlog then
-				life.backlog = max(life.backlog - i, 0)
-			end
-			return { "ok", i }
-		end
-	end
-	return { "ok", 0 }
 end
 
 -- In how many deployments did this library open admission that is still fresh?

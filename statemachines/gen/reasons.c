@@ -70,6 +70,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the audit store is too far behind the transitions" },
 	[KZ_R_NODE_LIMIT] = { .code = "node_limit", .status = 78, .is_refusal = true,
 		.text = "too many nodes in one deployment" },
+	[KZ_R_NODE_TAKEN] = { .code = "node_taken", .status = 78, .is_refusal = true,
+		.text = "another controller speaks for this node (KZ_NODE)" },
 	[KZ_R_TOKEN_MISSING] = { .code = "token_missing", .status = 64, .is_refusal = true,
 		.text = "no lease token was given" },
 	[KZ_R_CANCELLED] = { .code = "cancelled", .status = 75, .is_refusal = true,

@@ -34,6 +34,7 @@ INSERT OR IGNORE INTO reason VALUES ('token_superseded', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('create_unsettled', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('outbox_full', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('node_limit', 78, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('node_taken', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('token_missing', 64, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('cancelled', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('worker_unreachable', 69, 'fault');

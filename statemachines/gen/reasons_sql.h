@@ -39,6 +39,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('create_unsettled', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('outbox_full', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('node_limit', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('node_taken', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('token_missing', 64, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('cancelled', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('worker_unreachable', 69, 'fault');\n" \

@@ -110,13 +110,15 @@ static void drain(struct kz_auth *a)
 {
 	struct kz_transition t[100];
 	struct kz_err err = KZ_ERR_INIT;
+	bool starts;
 	size_t n;
 
 	for (;;) {
-		must(kz_auth_outbox(a, t, 100, &n, &err), &err, "outbox");
+		must(kz_auth_outbox(a, "bench", t, 100, &n, &starts, &err), &err, "outbox");
 		if (!n)
 			return;
-		must(kz_auth_outbox_ack(a, t[n - 1].store, t[n - 1].seq, &err), &err, "ack");
+		must(kz_auth_outbox_ack(a, "bench", t[n - 1].store, t[n - 1].seq, &err), &err,
+		     "ack");
 	}
 }
 

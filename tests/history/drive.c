@@ -241,7 +241,7 @@ static int do_outcome(int c, char **v)
 	else if (kz_str_eq(v[1], "failed"))
 		rc = kz_auth_create_failed(a, v[4], v[5], &err);
 	else
-		rc = kz_auth_outbox_ack(a, v[4], number(v[5]), &err);
+		rc = kz_auth_outbox_ack(a, "drive", v[4], number(v[5]), &err);
 	return rc ? failed(v[1]) : 0;
 }
 
@@ -306,26 +306,27 @@ static void print_transition(FILE *f, const struct kz_transition *t)
 }
 
 /* Write what is in the outbox to f, then acknowledge it. */
-static enum kz_rc drain(struct kz_auth *a, FILE *f)
+static enum kz_rc drain(struct kz_auth *a, const char *node, FILE *f)
 {
 	struct kz_transition t[100];
+	bool starts;
 	size_t n;
-	enum kz_rc rc = kz_auth_outbox(a, t, 100, &n, &err);
+	enum kz_rc rc = kz_auth_outbox(a, node, t, 100, &n, &starts, &err);
 
 	for (size_t i = 0; i < n; i++)
 		print_transition(f, &t[i]);
 	if (!rc && fflush(f))
 		exit(74);
 	if (!rc && n)
-		rc = kz_auth_outbox_ack(a, t[n - 1].store, t[n - 1].seq, &err);
-	return rc ? rc : n == 100 ? drain(a, f) : KZ_OK;
+		rc = kz_auth_outbox_ack(a, node, t[n - 1].store, t[n - 1].seq, &err);
+	return rc ? rc : n == 100 ? drain(a, node, f) : KZ_OK;
 }
 
 static int do_outbox(int c, char **v)
 {
 	if (c != 4)
 		return 64;
-	return drain(connect_to(v), stdout) ? failed("outbox") : 0;
+	return drain(connect_to(v), "drive", stdout) ? failed("outbox") : 0;
 }
 
 /* -- a controller whose workers are files -- */
@@ -424,7 +425,7 @@ static enum kz_rc one_round(struct kz_auth *a, const char *node, const char *dir
 		else
 			check_holder(a, &t[i]);
 	}
-	return rc ? rc : drain(a, log);
+	return rc ? rc : drain(a, node, log);
 }
 
 static enum kz_rc reconcile(struct kz_auth *a, const char *node, const char *dir)
@@ -473,7 +474,7 @@ static int do_controller(int c, char **v)
 			next = 0;
 		}
 	}
-	if (a && drain(a, log))
+	if (a && drain(a, v[4], log))
 		return failed("outbox");
 	return 0;
 }

@@ -276,6 +276,117 @@ begin() {
 	for w in $before; do [ -e "$one/driver.workers/$w" ]; done
 	[ "$(c_real "$two")" -eq 0 ]
 	c_wait 15 c_has_real "$one" 6
+	c_verifies "$one"
+	c_verifies "$two"
+}
+
+# Transitions as numbered by Valkey.
+c_rows() { KZ_STATE=$1 "$BIN/kz-audit" list -j -k transition | jq -r '"\(.store) \(.seq)"'; }
+c_same_rows() { [ -n "$(c_rows "$1")" ] && [ "$(c_rows "$1")" = "$(c_rows "$2")" ]; }
+c_kill_worker() {
+	local pid
+	read -r _ _ pid <"$(find "$1/driver.workers" -type f ! -name '.*' | head -1)"
+	kill -9 "$pid"
+}
+
+two_nodes() {
+	one=$(c_new one KZ_NODE=n1 SANDBOX_WARM_POOL_MIN=4)
+	two=$(c_new two KZ_NODE=n2 SANDBOX_WARM_POOL_MIN=4 "KZ_VALKEY_URL=unix:$BATS_TEST_TMPDIR/one/run/valkey.sock")
+	c_valkey "$one"
+	c_start "$one"
+	c_start "$two"
+	c_wait 20 c_is_open "$one"
+	c_wait 20 c_is_open "$two"
+}
+
+@test "AUD-9 two controllers: every transition is in each audit store, and each verifies" {
+	two_nodes
+	c_kill_worker "$one"
+	c_wait 10 c_happened "$one" lost
+	c_wait 10 c_happened "$two" lost
+	# one of them away for a while: it gets what it missed
+	c_stop "$two" KILL || true
+	c_kill_worker "$one"
+	c_wait 10 c_has "$one" warm 4
+	c_start "$two"
+	c_wait 15 c_is_open "$two"
+	c_wait 15 c_same_rows "$one" "$two"
+	for dir in "$one" "$two"; do
+		c_verifies "$dir"
+		KZ_STATE=$dir "$BIN/kz-audit" verify -j | jq -e '.joined == []'
+	done
+	c_wait 10 eval '[ "$(valkey-cli -s "$one/run/valkey.sock" llen "{kz:test}:o")" = 0 ]'
+}
+
+@test "AUD-9 a node that was away too long is not waited for; its store says what it lacks" {
+	two_nodes
+	c_wait 15 c_same_rows "$one" "$two"
+	c_stop "$two" KILL || true
+	v() { valkey-cli -s "$one/run/valkey.sock" "$@"; }
+	v hset "{kz:test}:oc" n2 "$(v hget "{kz:test}:oc" n2 | cut -d' ' -f1) 1 0" # it asked long ago
+	c_kill_worker "$one"
+	c_wait 10 c_happened "$one" lost
+	c_wait 10 eval '[ "$(v hexists "{kz:test}:oc" n2)" = 0 ] && [ "$(v llen "{kz:test}:o")" = 0 ]'
+	c_start "$two"
+	c_wait 15 c_speaks "$two"
+	c_wait 15 c_is_open "$two"
+	c_kill_worker "$one"
+	c_wait 15 c_happened "$two" lost
+	c_wait 10 c_has "$one" warm 4
+	c_verifies "$one"
+	c_verifies "$two"
+	KZ_STATE=$one "$BIN/kz-audit" verify -j | jq -e '.joined == []'
+	KZ_STATE=$two "$BIN/kz-audit" verify -j | jq -e '.joined | length == 1 and .[0].to >= .[0].from'
+}
+
+@test "LEASE-19 INV-1 a second controller of one node is refused by name and touches nothing" {
+	one=$(c_new one)
+	two=$(c_new two "KZ_VALKEY_URL=unix:$BATS_TEST_TMPDIR/one/run/valkey.sock" SANDBOX_WARM_POOL_MIN=5)
+	c_valkey "$one"
+	c_start "$one"
+	c_wait 10 c_settled "$one" 3
+	before=$(ls "$one/driver.workers")
+	c_start "$two"
+	c_wait 10 c_is_closed "$two" node_taken
+	[[ "$(c_status "$two" admission.text)" == *"process $(cat "$one/controller.pid")"*KZ_NODE* ]]
+	sleep 3 # some inventories of both
+	[ "$(ls "$one/driver.workers")" = "$before" ]
+	c_is_open "$one"
+	[ "$(c_real "$two")" -eq 0 ]
+	# its end takes nothing with it either
+	c_stop "$two" TERM
+	[ "$(ls "$one/driver.workers")" = "$before" ]
+	c_is_open "$one"
+	c_has "$one" warm 3
+	c_verifies "$one"
+	# the first one dies: the next is let in at once
+	c_start "$two"
+	c_wait 10 c_is_closed "$two" node_taken
+	c_stop "$one" KILL || true
+	c_wait 5 c_is_open "$two"
+}
+
+@test "FENCE-14 a controller that was frozen while another took its node is refused when it thaws" {
+	one=$(c_new one)
+	two=$(c_new two "KZ_VALKEY_URL=unix:$BATS_TEST_TMPDIR/one/run/valkey.sock")
+	c_valkey "$one"
+	c_start "$one"
+	c_wait 10 c_settled "$one" 3
+	kill -STOP "$(cat "$one/controller.pid")"
+	c_start "$two"
+	c_wait 20 c_is_open "$two"
+	kill -CONT "$(cat "$one/controller.pid")"
+	c_wait 10 c_is_closed "$one" node_taken
+	c_wait 10 c_has_real "$two" 3
+	sleep 2
+	c_is_open "$two"
+	c_has_real "$two" 3
+	c_has_real "$one" 3
+	# the second machine has the node, but not what the node had stored: that shows
+	run c_verifies "$two"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *transition_gap* ]]
+	c_verifies "$one"
 }
 
 @test "usage: bad options, no state directory, no keys" {

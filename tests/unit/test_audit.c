@@ -84,7 +84,7 @@ static void put_steps(struct kz_audit *a, int64_t from, int64_t to)
 		struct kz_transition t = step(i, "absent", "create", "creating");
 		struct kz_err err = KZ_ERR_INIT;
 
-		if (kz_audit_transitions(a, &t, 1, &err) != KZ_OK)
+		if (kz_audit_transitions(a, &t, 1, false, &err) != KZ_OK)
 			fail_msg("%s", err.text);
 	}
 }
@@ -174,7 +174,7 @@ static void test_pool10_impossible_transition(void **state)
 				struct kz_transition t =
 					step(seq + 1, m->states[s], m->events[e], m->states[to]);
 				struct kz_err err = KZ_ERR_INIT;
-				enum kz_rc rc = kz_audit_transitions(a, &t, 1, &err);
+				enum kz_rc rc = kz_audit_transitions(a, &t, 1, false, &err);
 
 				if (c->to == to) {
 					assert_int_equal(rc, KZ_OK);
@@ -349,11 +349,11 @@ static void test_aud9_again_and_conflict(void **state)
 				      step(2, "creating", "ready", "warm") };
 	struct kz_err err = KZ_ERR_INIT;
 
-	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_OK);
-	assert_int_equal(kz_audit_transitions(a, t, 2, &err),
+	assert_int_equal(kz_audit_transitions(a, t, 2, false, &err), KZ_OK);
+	assert_int_equal(kz_audit_transitions(a, t, 2, false, &err),
 			 KZ_OK); /* the acknowledgement was lost */
 	kz_str_copy(t[1].subject, sizeof(t[1].subject), "kz-2", NULL);
-	assert_int_equal(kz_audit_transitions(a, t, 2, &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_transitions(a, t, 2, false, &err), KZ_E_SOFTWARE);
 	assert_string_equal(err.reason, "audit_conflict");
 	kz_audit_close(a);
 	expect_ok(p, 2);

@@ -32,9 +32,14 @@ bool kz_audit_is_current(const struct kz_audit *a);
 /* Move the write-ahead log into the file; for the one long-lived writer. wait: a disk flush */
 enum kz_rc kz_audit_checkpoint(struct kz_audit *a, struct kz_err *err);
 
-/* Append transitions as Valkey numbered them; ones that are already there are skipped (same content) or refused (audit_conflict). One transaction. */
+/*
+ * Append transitions as Valkey numbered them, in one transaction; ones that are already
+ * there are skipped (same content) or refused (audit_conflict).
+ * in: starts: they need not follow the newest one of this store (kz_auth_outbox says
+ * so); when they do not, a row of kind joined says it, and verify knows the gap.
+ */
 enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
-				struct kz_err *err);
+				bool starts, struct kz_err *err);
 
 /* A dispatch: written before code starts [AUD-1]. Digests are hex of SHA-256. */
 struct kz_audit_dispatch {

@@ -80,6 +80,7 @@ static enum kz_rc prepare(struct kz_audit *a, struct kz_err *err)
 		  "SELECT store, seq, valkey_ms, machine, from_state, event, to_state, subject, "
 		  "worker, lease, actor, cause FROM transition WHERE store = ? AND seq = ?" },
 		{ &a->closed, "SELECT max(seq) FROM segment WHERE store = ?" },
+		{ &a->newest, KZ_AUDIT_NEWEST },
 	};
 	enum kz_rc rc = KZ_OK;
 
@@ -123,6 +124,7 @@ void kz_audit_close(struct kz_audit *a)
 	kz_stmt_free(a->entry);
 	kz_stmt_free(a->known);
 	kz_stmt_free(a->closed);
+	kz_stmt_free(a->newest);
 	for (int k = 0; k < KZ_AUDIT_KINDS; k++) {
 		kz_stmt_free(a->insert[k]);
 		kz_stmt_free(a->insert_child[k]);

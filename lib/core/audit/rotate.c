@@ -1,4 +1,4 @@
-/* Closing and removing segments. */
+/* Closing segments. */
 #include "core/audit/rotate.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "base/str.h"
 #include "base/sys.h"
 #include "core/audit/lookup.h"
+#include "core/audit/rotate_parts.h"
 #include "core/audit/view.h"
 
-#define DAY_MS INT64_C(86400000)
 #define TMP_NAME "closed/.new"
 
 struct kz_audit_keep kz_audit_keep_default(int64_t keep_days)
@@ -46,7 +46,7 @@ static enum kz_rc is_due(struct kz_audit *a, const struct kz_audit_keep *keep, b
 		rc = query(a, "SELECT at_ms FROM entry ORDER BY id LIMIT 1", &oldest, err);
 	/* A lone row is the one that closed the segment before. */
 	*due = rows > 1 && (keep->is_forced || (pages - free_pages) * page >= keep->segment_bytes ||
-			    kz_time_wall_ms() - oldest >= keep->segment_days * DAY_MS);
+			    kz_time_wall_ms() - oldest >= keep->segment_days * KZ_AUDIT_DAY_MS);
 	return rc;
 }
 
@@ -152,12 +152,7 @@ static enum kz_rc last_seq(struct kz_audit *a, struct kz_audit_row *r, struct kz
 {
 	kz_auto_stmt struct kz_stmt *s = NULL;
 	bool row = false;
-	enum kz_rc rc =
-		kz_stmt_new(&s, a->db,
-			    "SELECT store, seq FROM (SELECT id, store, seq FROM transition "
-			    "UNION ALL SELECT id, store, seq FROM segment WHERE store IS NOT NULL) "
-			    "ORDER BY id DESC LIMIT 1",
-			    err);
+	enum kz_rc rc = kz_stmt_new(&s, a->db, KZ_AUDIT_NEWEST, err);
 
 	if (rc == KZ_OK)
 		rc = kz_stmt_step(s, &row, err);
@@ -223,65 +218,6 @@ static enum kz_rc close_if_due(struct kz_audit *a, const struct kz_audit_keep *k
 	return rc;
 }
 
-static enum kz_rc segment_facts(struct kz_audit *a, const char *name, int64_t *last,
-				int64_t *newest, struct kz_err *err)
-{
-	kz_auto_db struct kz_db *db = NULL;
-	char path[96];
-	enum kz_rc rc;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->dir, name);
-	rc = kz_db_open(&db, path, KZ_DB_READ, KZ_AUDIT_BUSY, err);
-	if (rc == KZ_OK)
-		rc = kz_db_int(db, "SELECT max(id) FROM entry", 0, last, err);
-	return rc == KZ_OK ? kz_db_int(db, "SELECT max(at_ms) FROM entry", 0, newest, err) : rc;
-}
-
-static enum kz_rc remove_segment(struct kz_audit *a, int64_t first, int64_t last, const char *name,
-				 struct kz_err *err)
-{
-	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_REMOVED);
-	char sha[KZ_SHA256_HEX] = "";
-	enum kz_rc rc = kz_audit_file_sha256(a->dir, name, sha, err);
-
-	if (rc != KZ_OK)
-		return rc;
-	if (r) {
-		kz_audit_row_int(r, "first_id", first);
-		kz_audit_row_int(r, "last_id", last);
-		kz_audit_row_text(r, "file_sha256", sha);
-	}
-	rc = kz_audit_add(a, r, err);
-	if (rc == KZ_OK && unlinkat(a->dir, name, 0) < 0)
-		return kz_err_sys(err, KZ_E_IO, "cannot remove an old segment");
-	return rc;
-}
-
-static enum kz_rc remove_old(struct kz_audit *a, int64_t keep_days, struct kz_audit_rotated *out,
-			     struct kz_err *err)
-{
-	kz_auto_free int64_t *list = NULL;
-	size_t count = 0;
-	int64_t open_first = 0;
-	enum kz_rc rc = kz_audit_segments(a->dir, &list, &count, err);
-
-	if (rc == KZ_OK)
-		rc = query(a, "SELECT min(id) FROM entry", &open_first, err);
-	for (size_t i = 0; rc == KZ_OK && i < count && list[i] < open_first; i++) {
-		int64_t last = 0, newest = 0;
-		char name[48];
-
-		kz_audit_segment_name(list[i], name);
-		rc = segment_facts(a, name, &last, &newest, err);
-		/* Only from the old end: what is kept has no hole. */
-		if (rc != KZ_OK || kz_time_wall_ms() - newest < keep_days * DAY_MS)
-			break;
-		rc = remove_segment(a, list[i], last, name, err);
-		out->removed_count += rc == KZ_OK;
-	}
-	return rc;
-}
-
 static enum kz_rc rotate(struct kz_audit *a, const struct kz_audit_keep *keep,
 			 struct kz_audit_rotated *out, struct kz_err *err)
 {
@@ -293,7 +229,7 @@ static enum kz_rc rotate(struct kz_audit *a, const struct kz_audit_keep *keep,
 	rc = kz_dir_make(a->dir, "closed", st.st_mode & 07777, st.st_gid, err);
 	if (rc == KZ_OK)
 		rc = close_if_due(a, keep, out, err);
-	return rc == KZ_OK ? remove_old(a, keep->keep_days, out, err) : rc;
+	return rc == KZ_OK ? kz_audit_remove_old(a, keep->keep_days, out, err) : rc;
 }
 
 enum kz_rc kz_audit_rotate(const char *path, const struct kz_audit_keep *keep,

@@ -18,12 +18,17 @@
 
 #define KZ_AUDIT_BUSY KZ_SECONDS(10) /* longest wait for another writer */
 
+/* The newest transition that this store has: of the open segment, else what closed the one before. */
+#define KZ_AUDIT_NEWEST                                                                            \
+	"SELECT store, seq FROM (SELECT id, store, seq FROM transition UNION ALL SELECT id, "      \
+	"store, seq FROM segment WHERE store IS NOT NULL) ORDER BY id DESC LIMIT 1"
+
 struct kz_audit {
 	struct kz_db *db;
 	int dir; /* STATE/audit */
 	char path[512];
 	uint64_t dev, ino; /* of the file that was opened */
-	struct kz_stmt *begin, *commit, *last, *hash_of, *entry, *known, *closed;
+	struct kz_stmt *begin, *commit, *last, *hash_of, *entry, *known, *closed, *newest;
 	struct kz_stmt *insert[KZ_AUDIT_KINDS], *insert_child[KZ_AUDIT_KINDS];
 	/* the chain inside an open transaction */
 	int64_t id;

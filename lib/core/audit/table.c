@@ -124,6 +124,13 @@ static const struct kz_audit_col broken_cols[] = {
 	{ "found_hash", KZ_AUDIT_DIGEST, false, NULL },
 };
 
+static const struct kz_audit_col joined_cols[] = {
+	{ "store", KZ_AUDIT_ID, false, NULL }, /* the first transition that follows */
+	{ "seq", KZ_AUDIT_INT, false, NULL },
+	{ "known_store", KZ_AUDIT_ID, true, NULL }, /* the newest one before */
+	{ "known_seq", KZ_AUDIT_INT, true, NULL },
+};
+
 #define STEP                                                                                       \
 	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
 	"machine_edge (machine, from_state, event, to_state)"
@@ -142,6 +149,7 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 	[KZ_AUDIT_SEGMENT] = TABLE(segment, "CHECK (first_id <= last_id)", NULL, NULL),
 	[KZ_AUDIT_REMOVED] = TABLE(removed, NULL, NULL, NULL),
 	[KZ_AUDIT_BROKEN] = TABLE(broken, NULL, NULL, NULL),
+	[KZ_AUDIT_JOINED] = TABLE(joined, "CHECK (seq > 0)", NULL, NULL),
 };
 
 const struct kz_audit_table *kz_audit_table(enum kz_audit_kind kind)

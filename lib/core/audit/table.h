@@ -40,6 +40,7 @@ enum kz_audit_kind {
 	KZ_AUDIT_SEGMENT, /* rows first..last were moved to a closed file */
 	KZ_AUDIT_REMOVED, /* a closed file was removed by age */
 	KZ_AUDIT_BROKEN,  /* the chain did not continue what the head said */
+	KZ_AUDIT_JOINED, /* from here on it follows Valkey; what came between went to other nodes */
 	KZ_AUDIT_KINDS
 };
 

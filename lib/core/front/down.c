@@ -43,11 +43,15 @@ static size_t leases(const struct kz_conf *c)
 }
 
 /* Nobody new comes to this machine's workers; who is in may finish. Other machines of the deployment go on. */
-static void close_admission(const struct kz_conf *c)
+static void close_admission(const struct kz_front *f, const struct kz_conf *c)
 {
+	kz_auto_json struct kz_json *told = kz_front_controller(f);
 	kz_auto_auth struct kz_auth *a = NULL;
 	char url[300];
 
+	/* Another machine has this node name: what is open under it is not ours to close. */
+	if (kz_str_eq(kz_json_str(kz_json_get(told, "admission"), "reason", ""), "node_taken"))
+		return;
 	if (kz_conf_valkey_url(c, url, sizeof url, NULL) ||
 	    kz_auth_open(&a, url, c->set.kz_deployment_id, kz_deadline_in(KZ_SECONDS(2)), NULL))
 		return;
@@ -75,7 +79,7 @@ static void await_leases(const struct kz_front *f, const struct kz_conf *c,
 {
 	size_t left, said = 0;
 
-	close_admission(c);
+	close_admission(f, c);
 	while ((left = leases(c)) > 0 && !kz_deadline_passed(until)) {
 		if (left != said)
 			kz_front_say(f, "waiting for %zu running programs", left);

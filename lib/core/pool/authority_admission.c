@@ -51,7 +51,7 @@ enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz
 				  struct kz_err *err)
 {
 	char span[24];
-	const char *const args[] = { node, kz_vk_num(span, fresh.ms).p, NULL };
+	const char *const args[] = { node, kz_vk_num(span, fresh.ms).p, kz_auth_me(a), NULL };
 
 	for (;;) {
 		kz_auto_vk_reply struct kz_vk_reply *r = NULL;
@@ -66,7 +66,7 @@ enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz
 enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason,
 				   struct kz_err *err)
 {
-	const char *const args[] = { node, reason, NULL };
+	const char *const args[] = { node, reason, kz_auth_me(a), NULL };
 	enum kz_reason known;
 
 	if (!kz_reason_find(reason, &known))
@@ -88,12 +88,12 @@ enum kz_rc kz_auth_now(struct kz_auth *a, int64_t *now_ms, struct kz_err *err)
 static enum kz_rc tell_seen(struct kz_auth *a, const char *node, const char *taken, const char *id,
 			    const struct kz_seen *seen, size_t count, struct kz_err *err)
 {
-	struct kz_vk_arg args[3 + PAGE * 4] = { kz_vk_text(node), kz_vk_text(taken),
-						kz_vk_text(id) };
+	struct kz_vk_arg args[4 + PAGE * 4] = { kz_vk_text(node), kz_vk_text(taken), kz_vk_text(id),
+						kz_vk_text(kz_auth_me(a)) };
 	char fences[PAGE][24];
 
 	for (size_t i = 0; i < count; i++) {
-		struct kz_vk_arg *at = args + 3 + i * 4;
+		struct kz_vk_arg *at = args + 4 + i * 4;
 		enum kz_rc rc = kz_auth_word(seen[i].worker, KZ_WORKER_NAME, "worker name", err);
 
 		if (rc)
@@ -103,7 +103,7 @@ static enum kz_rc tell_seen(struct kz_auth *a, const char *node, const char *tak
 		at[2] = kz_vk_num(fences[i], seen[i].fence);
 		at[3] = kz_vk_text(seen[i].is_bound ? "1" : "0");
 	}
-	return kz_auth_call(a, "seen", args, 3 + count * 4, kz_deadline_in(KZ_AUTH_CALL), NULL,
+	return kz_auth_call(a, "seen", args, 4 + count * 4, kz_deadline_in(KZ_AUTH_CALL), NULL,
 			    err);
 }
 
@@ -112,7 +112,7 @@ static enum kz_rc judge_unseen(struct kz_auth *a, const char *node, const char *
 			       const char *id, struct kz_err *err)
 {
 	char after[KZ_WORKER_NAME] = "";
-	const char *const args[] = { node, taken, id, after, NULL };
+	const char *const args[] = { node, taken, id, after, kz_auth_me(a), NULL };
 
 	for (;;) {
 		kz_auto_vk_reply struct kz_vk_reply *r = NULL;

@@ -12,7 +12,8 @@ struct kz_auth {
 	struct kz_vk *vk;
 	struct kz_vk *waits; /* a second connection for blocking pops, opened when needed */
 	char url[768];
-	char tag[64]; /* hash tag that every key begins with */
+	char tag[64];          /* hash tag that every key begins with */
+	char owner[KZ_ID_HEX]; /* a controller that speaks for a node; "" for anybody else */
 };
 
 /* Make one without asking whether the library is there. */
@@ -34,6 +35,8 @@ enum kz_rc kz_auth_pop(struct kz_auth *a, const char *key, struct kz_ms slice, i
 		       struct kz_deadline until, bool *taken, bool *other, struct kz_err *err);
 /* Fill worker, instance, node, fence, expiry, TTL and id from elements 1 to 7 of a reply. */
 enum kz_rc kz_auth_take_lease(const struct kz_vk_reply *r, struct kz_lease *l, struct kz_err *err);
+/* Who calls, as the library takes it: the controller, or "-". */
+const char *kz_auth_me(const struct kz_auth *a);
 /* Fail unless it is 1 to size-1 printable bytes without blanks: what the outbox line can carry. */
 enum kz_rc kz_auth_word(const char *s, size_t size, const char *what, struct kz_err *err);
 

@@ -30,15 +30,16 @@ enum kz_rc kz_auth_step(struct kz_auth *a, const char *node, struct kz_task *tas
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char ids[CREATES_A_STEP * 2][KZ_ID_HEX], most[24];
-	struct kz_vk_arg args[2 + CREATES_A_STEP * 2] = { kz_vk_text(node),
-							  kz_vk_num(most, (int64_t)max) };
+	struct kz_vk_arg args[3 + CREATES_A_STEP * 2] = { kz_vk_text(node),
+							  kz_vk_num(most, (int64_t)max),
+							  kz_vk_text(kz_auth_me(a)) };
 	const struct kz_vk_reply *list;
 	enum kz_rc rc;
 
 	*count = 0;
 	for (size_t i = 0; i < CREATES_A_STEP * 2; i++) {
 		kz_random_id(ids[i]);
-		args[2 + i] = kz_vk_text(ids[i]);
+		args[3 + i] = kz_vk_text(ids[i]);
 	}
 	rc = kz_auth_call(a, "step", args, sizeof(args) / sizeof(*args),
 			  kz_deadline_in(KZ_AUTH_CALL), &r, err);
@@ -78,7 +79,7 @@ enum kz_rc kz_auth_create_unknown(struct kz_auth *a, const char *worker, const c
 
 enum kz_rc kz_auth_predecessor_over(struct kz_auth *a, const char *node, struct kz_err *err)
 {
-	const char *const args[] = { node, NULL };
+	const char *const args[] = { node, kz_auth_me(a), NULL };
 
 	return kz_auth_call_text(a, "predecessor_over", args, NULL, err);
 }

@@ -14,6 +14,17 @@ enum kz_rc kz_auth_load(struct kz_auth **out, const char *url, const char *deplo
 			struct kz_deadline until, struct kz_err *err);
 /* Delete libraries of kz with another digest that no deployment uses; out: how many. */
 enum kz_rc kz_auth_prune(struct kz_auth *a, int *removed, struct kz_err *err);
+/*
+ * Speak for a node, as the controller with this random instance; every later call on a
+ * says so, and is refused (node_taken) once another one speaks for it.  A controller
+ * that is certainly dead, or was silent for 10 s, is followed at once.
+ * out: is_over: what an earlier controller of the node had under way is over for certain.
+ * err: node_taken; then nothing was changed
+ */
+enum kz_rc kz_auth_own(struct kz_auth *a, const char *node, const char *instance, bool *is_over,
+		       struct kz_err *err);
+/* The orderly end of that. */
+enum kz_rc kz_auth_disown(struct kz_auth *a, const char *node, struct kz_err *err);
 /* Tell the authority the settings it decides by (pool, queue, member bounds). */
 enum kz_rc kz_auth_configure(struct kz_auth *a, const struct kz_settings *s, struct kz_err *err);
 /* Publish the image identity that creates must carry [POOL-14]. */
@@ -26,7 +37,7 @@ enum kz_rc kz_auth_image(struct kz_auth *a, const char *identity, struct kz_err 
  */
 enum kz_rc kz_auth_open_admission(struct kz_auth *a, const char *node, struct kz_ms fresh,
 				  struct kz_err *err);
-/* Close it: for one node, or with node "" for the whole deployment until kz_auth_open_admission of any node. in: reason is a code (audit_unavailable, deployment_closed) */
+/* Close it: for one node, or with node "" for the whole deployment until kz_auth_open_admission of any node. Anybody who is not another controller of the node may. in: reason is a code (audit_unavailable, deployment_closed) */
 enum kz_rc kz_auth_close_admission(struct kz_auth *a, const char *node, const char *reason,
 				   struct kz_err *err);
 

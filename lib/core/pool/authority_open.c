@@ -20,6 +20,11 @@ enum kz_rc kz_auth_word(const char *s, size_t size, const char *what, struct kz_
 	return KZ_OK;
 }
 
+const char *kz_auth_me(const struct kz_auth *a)
+{
+	return a->owner[0] ? a->owner : "-";
+}
+
 static enum kz_rc make_tag(struct kz_auth *a, const char *deployment, struct kz_err *err)
 {
 	int db = kz_vk_db(a->vk);

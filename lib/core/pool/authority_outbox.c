@@ -56,20 +56,24 @@ static bool parse(const char *s, struct kz_transition *t)
 	       !kz_str_int(at, 0, INT64_MAX, &t->at_ms, NULL);
 }
 
-enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count,
-			  struct kz_err *err)
+enum kz_rc kz_auth_outbox(struct kz_auth *a, const char *node, struct kz_transition *out,
+			  size_t max, size_t *count, bool *starts, struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char most[24];
 	const struct kz_vk_reply *lines;
-	const struct kz_vk_arg args[] = { kz_vk_num(most, max > 100 ? 100 : (int64_t)max) };
+	const struct kz_vk_arg args[] = { kz_vk_text(node),
+					  kz_vk_num(most, max > 100 ? 100 : (int64_t)max),
+					  kz_vk_text(kz_auth_me(a)) };
 	enum kz_rc rc;
 
 	*count = 0;
+	*starts = false;
 	if (max == 0)
 		return KZ_OK;
-	rc = kz_auth_call(a, "outbox", args, 1, kz_deadline_in(KZ_AUTH_CALL), &r, err);
+	rc = kz_auth_call(a, "outbox", args, 3, kz_deadline_in(KZ_AUTH_CALL), &r, err);
 	lines = kz_vk_at(r, 1);
+	*starts = kz_vk_int(kz_vk_at(r, 2)) == 1;
 	for (size_t i = 0; !rc && i < kz_vk_count(lines) && i < max; i++) {
 		if (!parse(kz_vk_str(kz_vk_at(lines, i)), &out[i]))
 			return kz_refuse(err, KZ_R_INTERNAL, "valkey: malformed transition");
@@ -78,10 +82,11 @@ enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t m
 	return rc;
 }
 
-enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *store, int64_t seq, struct kz_err *err)
+enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *node, const char *store, int64_t seq,
+			      struct kz_err *err)
 {
 	char number[24];
-	const char *const args[] = { store, kz_vk_num(number, seq).p, NULL };
+	const char *const args[] = { node, store, kz_vk_num(number, seq).p, kz_auth_me(a), NULL };
 
 	return kz_auth_call_text(a, "ack", args, NULL, err);
 }

@@ -17,10 +17,15 @@ struct kz_transition {
 	char worker[KZ_WORKER_NAME], lease[KZ_ID_HEX], actor[KZ_ID_HEX];
 	char cause[40];
 };
-/* The next transitions not yet acknowledged (oldest first); ack after they are in the audit store. */
-enum kz_rc kz_auth_outbox(struct kz_auth *a, struct kz_transition *out, size_t max, size_t *count,
-			  struct kz_err *err);
-enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *store, int64_t seq,
+/*
+ * The next transitions that this node has not acknowledged (oldest first); ack after
+ * they are in its audit store.  Every node gets every transition, at its own pace; one
+ * that did not ask for an hour (a minute, when 50,000 wait) is waited for no more.
+ * out: starts: the node has no place in the outbox, so these need not follow what it has
+ */
+enum kz_rc kz_auth_outbox(struct kz_auth *a, const char *node, struct kz_transition *out,
+			  size_t max, size_t *count, bool *starts, struct kz_err *err);
+enum kz_rc kz_auth_outbox_ack(struct kz_auth *a, const char *node, const char *store, int64_t seq,
 			      struct kz_err *err);
 
 #endif

@@ -69,13 +69,13 @@ static void rest(struct kz_keeper *k)
 	struct pollfd p = { .fd = k->epoll, .events = POLLIN };
 	struct kz_err err = KZ_ERR_INIT;
 
-	if (!k->auth)
+	if (!k->is_owner)
 		until = kz_deadline_min(until, kz_deadline_in(KZ_MS(250)));
 	until = kz_deadline_min(until, k->is_configured ? k->next_step : KZ_NEVER);
 	for (const struct kz_job *j = k->jobs; j; j = j->next)
 		if (!j->driver && !kz_deadline_passed(j->not_before))
 			until = kz_deadline_min(until, j->not_before);
-	if (!k->auth || k->ends == 2) {
+	if (!k->is_owner || k->ends == 2) {
 		if (poll(&p, 1,
 			 kz_deadline_poll_ms(
 				 k->ends == 2 ? kz_deadline_min(until, kz_deadline_in(KZ_MS(100))) :
@@ -125,6 +125,7 @@ static enum kz_rc set_up(struct kz_keeper *k, const struct kz_keeper_options *o,
 	k->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (k->epoll < 0 || epoll_ctl(k->epoll, EPOLL_CTL_ADD, k->signals, &ev) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot watch descriptors");
+	kz_random_id(k->me);
 	kz_refuse(&k->why, KZ_R_NOT_RECONCILED, NULL);
 	return KZ_OK;
 }
@@ -157,6 +158,8 @@ enum kz_rc kz_keeper_run(const struct kz_keeper_options *o, struct kz_err *err)
 	}
 	if (rc == KZ_OK && k.auth)
 		kz_keeper_drain_outbox(&k);
+	if (rc == KZ_OK && k.is_owner)
+		kz_auth_disown(k.auth, k.conf.set.kz_node, NULL); /* else its death is found out */
 	take_down(&k);
 	return rc;
 }

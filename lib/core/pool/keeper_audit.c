@@ -29,20 +29,22 @@ static enum kz_rc move_batch(struct kz_keeper *k, bool *more, struct kz_err *err
 	struct kz_transition rows[ROWS];
 	struct kz_err own = KZ_ERR_INIT;
 	size_t count = 0;
+	bool starts = false;
 	enum kz_rc rc;
 
 	*more = false;
-	if (kz_auth_outbox(k->auth, rows, ROWS, &count, &own) != KZ_OK) {
+	if (k->is_owner && kz_auth_outbox(k->auth, k->conf.set.kz_node, rows, ROWS, &count, &starts,
+					  &own) != KZ_OK) {
 		kz_keeper_fault(k, &own);
 		return KZ_OK;
 	}
 	/* Also with nothing to write: that it could be written is part of admission [AUD-10]. */
-	rc = count ? kz_audit_transitions(k->audit, rows, count, err) :
+	rc = count ? kz_audit_transitions(k->audit, rows, count, starts, err) :
 		     kz_audit_probe(k->audit, err);
 	if (rc != KZ_OK || !count)
 		return rc;
-	if (kz_auth_outbox_ack(k->auth, rows[count - 1].store, rows[count - 1].seq, &own) !=
-	    KZ_OK) {
+	if (kz_auth_outbox_ack(k->auth, k->conf.set.kz_node, rows[count - 1].store,
+			       rows[count - 1].seq, &own) != KZ_OK) {
 		kz_keeper_fault(k, &own);
 		return KZ_OK;
 	}

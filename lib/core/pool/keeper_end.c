@@ -10,7 +10,7 @@ static size_t leases(struct kz_keeper *k)
 	struct kz_err err = KZ_ERR_INIT;
 	size_t n = 0;
 
-	if (!k->auth)
+	if (!k->is_owner)
 		return 0;
 	if (kz_auth_leases(k->auth, &list, &err) != KZ_OK) {
 		kz_keeper_fault(k, &err);
@@ -70,6 +70,11 @@ static void delete_all(struct kz_keeper *k)
 
 void kz_keeper_end(struct kz_keeper *k)
 {
+	/* Another one speaks for this node: what runs here may be its, and nothing is ours. */
+	if (k->ends == 1 && !k->is_owner && kz_str_eq(k->bad_valkey.reason, "node_taken")) {
+		k->ends = 3;
+		return;
+	}
 	if (k->ends == 1 && (leases(k) == 0 || kz_deadline_passed(k->drain_until))) {
 		kz_log(KZ_LOG_INFO, "deleting the workers", NULL);
 		k->ends = 2;

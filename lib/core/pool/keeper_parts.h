@@ -46,6 +46,8 @@ struct kz_keeper {
 
 	struct kz_json *probe; /* the driver's word on its runtime; NULL: not yet, or it failed */
 	char image[96];        /* identity of the image, "" unknown */
+	char me[KZ_ID_HEX];    /* names this life of the controller */
+	bool is_owner; /* it speaks for its node; without, it asks for that and does nothing else */
 	bool is_configured, is_published, is_reconciled, is_open;
 	bool is_close_told; /* Valkey knows why this node is closed */
 	bool has_begun;     /* what an earlier controller left half done was settled */

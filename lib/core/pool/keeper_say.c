@@ -14,8 +14,8 @@ static bool same(const struct kz_err *a, const struct kz_err *b)
 
 void kz_keeper_fault(struct kz_keeper *k, const struct kz_err *err)
 {
-	k->is_configured = k->is_published = k->is_reconciled = k->is_open = k->is_close_told =
-		false;
+	k->is_owner = k->is_configured = k->is_published = k->is_reconciled = k->is_open =
+		k->is_close_told = false;
 	k->bad_valkey = *err;
 	k->next_inventory = kz_deadline_in(KZ_MS(500));
 	if (!kz_str_has_prefix(err->reason, "coordination_") &&

@@ -110,14 +110,22 @@ static enum kz_rc open_auth(struct kz_keeper *k, struct kz_err *err)
 
 static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)
 {
+	bool is_over = true;
 	enum kz_rc rc = KZ_OK;
 
+	/* First of all: a second controller of a node must not touch anything of the first one's. */
+	if (!k->is_owner)
+		rc = kz_auth_own(k->auth, k->conf.set.kz_node, k->me, &is_over, err);
+	if (rc != KZ_OK)
+		return rc;
+	k->is_owner = true;
 	if (!k->is_configured)
 		rc = kz_auth_configure(k->auth, &k->conf.set, err);
 	if (rc != KZ_OK)
 		return rc;
 	k->is_configured = true;
-	if (!k->has_begun)
+	/* Of one that may still live somewhere, the creates wait for their deadline [FENCE-6]. */
+	if (!k->has_begun && is_over)
 		rc = kz_auth_predecessor_over(k->auth, k->conf.set.kz_node, err);
 	if (rc != KZ_OK)
 		return rc;
@@ -147,6 +155,6 @@ void kz_keeper_connect(struct kz_keeper *k)
 		}
 		k->next_inventory = k->next_step = (struct kz_deadline){ 0 };
 	}
-	if (tell(k, &err) != KZ_OK)
+	if (tell(k, &err) != KZ_OK) /* with node_taken it is asked again in the next turn */
 		kz_keeper_fault(k, &err);
 }

@@ -228,7 +228,7 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 	if (rc != KZ_OK) {
 		k->bad_driver = err;
 		k->is_reconciled = false;
-	} else if (k->auth && j->taken_ms > 0) {
+	} else if (k->is_owner && j->taken_ms > 0) {
 		k->bad_driver = (struct kz_err)KZ_ERR_INIT;
 		if (tell(k, j, &r, &err) != KZ_OK) {
 			kz_keeper_fault(k, &err);
