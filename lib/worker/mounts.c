@@ -71,11 +71,15 @@ static const char *mount_space(int root)
 	return NULL;
 }
 
-/* What a container usually hides of /proc; all of it is the host's, none the tenant's. */
+/*
+ * What a container usually hides of /proc, and what shows other tenants all the
+ * same: locks that belong to a description have no process to be hidden by.
+ */
 static const char *const masked[] = {
 	"proc/kcore",       "proc/keys",          "proc/key-users",   "proc/timer_list",
 	"proc/timer_stats", "proc/latency_stats", "proc/sched_debug", "proc/sysrq-trigger",
 	"proc/kmsg",        "proc/kallsyms",      "proc/modules",     "proc/interrupts",
+	"proc/locks",       "proc/cmdline",       "proc/softirqs",    "proc/diskstats",
 };
 static const char *const masked_dirs[] = { "proc/acpi",   "proc/asound",  "proc/scsi",
 					   "proc/bus",    "proc/fs",      "proc/irq",
