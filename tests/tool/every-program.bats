@@ -135,3 +135,12 @@ is_error_line() {
 	done
 	[ ! -e "$KZ_STATE" ]
 }
+
+@test "LEASE-22 a limit that was reached is named with its setting, and every setting named exists" {
+	local code setting policy=$BATS_TEST_DIRNAME/../../policy
+	for code in queue_full wait_timeout workspace_busy runtime_unavailable output_too_large output_truncated \
+		wall_exceeded memory_exceeded pids_exceeded; do
+		setting=$(grep "^$code " "$policy/reasons.tbl" | grep -oE '(SANDBOX|KZ)_[A-Z_]+')
+		grep -q "^$setting " "$policy/settings.tbl"
+	done
+}
