@@ -69,6 +69,17 @@ kill_all() {
 	[ "$status" -eq 69 ]
 }
 
+@test "LEASE-18: a caller of another version is told so, and the way out" {
+	local pid
+	pid=$(kz status -j | jq -r '.services[] | select(.service == "kz-controller").pid')
+	kill -STOP "$pid"
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" function flush
+	run --separate-stderr kz-lease list
+	kill -CONT "$pid"
+	[ "$status" -eq 76 ]
+	[[ $stderr == *library_missing*"kz down, then kz up"* ]]
+}
+
 @test "DEP-1: up after down keeps identity, and the pool comes back" {
 	local before
 	before=$(sha256sum <"$KZ_STATE/keys/identity.key")

@@ -115,6 +115,8 @@ enum kz_rc kz_auth_call(struct kz_auth *a, const char *function, const struct kz
 	rc = kz_vk_call(a->vk, all, count + 4, until, &r, err);
 	if (!rc)
 		rc = refusal_of(r, err);
+	else if (rc == KZ_E_PROTOCOL && err && kz_str_eq(err->reason, "library_missing"))
+		kz_err_wrap(err, "the running kz is of another version: kz down, then kz up");
 	if (reply)
 		*reply = kz_take(r);
 	return rc;
