@@ -2,6 +2,7 @@
 #include "worker/deny.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdbool.h>

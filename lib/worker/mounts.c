@@ -46,6 +46,20 @@ int kz_mount_set(int mount_fd, uint64_t attr)
 	return (int)syscall(SYS_mount_setattr, mount_fd, "", AT_EMPTY_PATH, &a, sizeof a);
 }
 
+/*
+ * bind a device (of dir) onto to (of root): its inode is the host's, and read-only
+ * means that nobody sets its times; what is written goes to the device all the same
+ */
+static int bind_device(int dir, const char *path, int root, const char *to)
+{
+	kz_auto_close int fd = kz_mount_copy(dir, path);
+
+	return fd < 0 || kz_mount_set(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+						  MOUNT_ATTR_NOEXEC) < 0 ?
+		       -1 :
+		       kz_mount_move(fd, root, to);
+}
+
 /* bind path (of dir) onto to (of root) */
 static int bind_at(int dir, const char *path, int root, const char *to)
 {
@@ -102,7 +116,7 @@ static const char *mask_proc(int root)
 					       "mode", "0555", NULL };
 
 	for (size_t i = 0; i < sizeof masked / sizeof *masked; i++)
-		if (bind_at(AT_FDCWD, "/dev/null", root, masked[i]) < 0 && errno != ENOENT)
+		if (bind_device(AT_FDCWD, "/dev/null", root, masked[i]) < 0 && errno != ENOENT)
 			return masked[i];
 	for (size_t i = 0; i < sizeof masked_dirs / sizeof *masked_dirs; i++) {
 		kz_auto_close int fd = -1;
@@ -151,7 +165,7 @@ static const char *mount_dev(int root)
 		return "dev";
 	at = openat(root, "dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
-		if (bind_at(old, nodes[i], at, nodes[i]) < 0)
+		if (bind_device(old, nodes[i], at, nodes[i]) < 0)
 			return "device";
 	if (bind_at(AT_FDCWD, KZ_SPACE_AT "/" KZ_SPACE_SHM, at, "shm") < 0)
 		return "dev/shm";

@@ -135,6 +135,22 @@ Permission denied
 Permission denied" ]
 }
 
+@test "BOUND-11 no program makes the machine write out or forget the files of others" {
+	kz_run -c '
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.syscall(162), errno.errorcode[ctypes.get_errno()])
+# the kernel would find the descriptor bad
+print(libc.syscall(221, ctypes.c_long(-1), 0, 0, ctypes.c_long(4)), libc.syscall(221, ctypes.c_long(-1), 0, 0, ctypes.c_long((1 << 32) | 4)))
+print(libc.syscall(221, ctypes.c_long(-1), 0, 0, 0))
+fd = os.open("f", os.O_CREAT | os.O_WRONLY); os.fsync(fd); os.sync()'
+	echo "$output; $error"
+	[ "$status" -eq 0 ]
+	[ "$output" = "-1 ENOSYS
+0 0
+-1" ]
+}
+
 @test "RT-3 pressure of the machine can be neither watched nor read" {
 	kz_run -l shell -c 'ls -A /proc/pressure; cat /proc/pressure/memory 2>/dev/null; echo end'
 	[ "$output" = end ]

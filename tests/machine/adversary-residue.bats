@@ -139,6 +139,30 @@ nothing_shared() {
 	[ "$(tenant_cgroups | while read -r d; do cat "$d/memory.stat" 2>/dev/null || :; done | awk '$1 == "shmem" { n += $2; k++ } END { print (k ? n : "unread") }')" = 0 ]
 }
 
+@test "RESET-12 the devices that all tenants share keep no mark, and still work" {
+	kz_run -c '
+import errno, os
+for d in ("null", "zero", "full", "random", "urandom"):
+    d = "/dev/" + d
+    for f in (lambda: os.utime(d), lambda: os.utime(d, (0, 0)), lambda: os.chmod(d, 0o600), lambda: os.setxattr(d, "user.x", b"x"), lambda: os.chown(d, 1000, 1000), lambda: os.rename(d, "/tmp/x"), lambda: os.link(d, "/tmp/x")):
+        try: f(); print("marked", d)
+        except OSError as e: pass
+    print(d, oct(os.stat(d).st_mode), flush=True)
+print(os.system("echo x >/dev/null; echo x >>/dev/null; cat </dev/null; head -c 4 /dev/zero | wc -c"), len(open("/dev/urandom", "rb").read(3)))
+try: os.write(os.open("/dev/full", os.O_RDWR), b"x")
+except OSError as e: print(errno.errorcode[e.errno])'
+	echo "$output; $error"
+	[ "$status" -eq 0 ]
+	[ "$output" = "/dev/null 0o20666
+/dev/zero 0o20666
+/dev/full 0o20666
+/dev/random 0o20666
+/dev/urandom 0o20666
+4
+0 3
+ENOSPC" ]
+}
+
 # Name, number, arguments on x86-64: what the kernel does for one of these is a way out or in.
 @test "RT-1 RT-3 RT-15 no call that reaches process 1, the kernel, other namespaces or the machine is answered" {
 	[ "$(uname -m)" = x86_64 ] || skip "the numbers are those of x86-64"
