@@ -32,6 +32,8 @@ enum kz_rc kz_vk_map_error(const char *text, struct kz_err *err)
 		{ "WRONGPASS", "coordination_unavailable", KZ_E_UNAVAILABLE },
 		{ "ERR max number of clients", "coordination_unavailable", KZ_E_UNAVAILABLE },
 		{ "ERR Function not found", "library_missing", KZ_E_PROTOCOL },
+		{ "ERR ACL failure", "coordination_unavailable", KZ_E_UNAVAILABLE },
+		{ "KZALTERED", "not_reconciled", KZ_E_UNAVAILABLE }, /* said by our library */
 		{ "KZSUPERSEDED", "library_missing",
 		  KZ_E_PROTOCOL }, /* said by an older library itself */
 	};

@@ -3,11 +3,11 @@
 -- the others in name order.  docs/authority.md has keys, functions and rules.
 -- A library is loaded with no other names than server's, so these are found when a
 -- function is called for the first time.
-local call, floor, max, min, ceil, find, sub, gmatch, format
+local call, floor, max, min, ceil, sub, gmatch, format
 
 local function bind()
 	call, floor, max, min, ceil = server.call, math.floor, math.max, math.min, math.ceil
-	find, sub, gmatch, format = string.find, string.sub, string.gmatch, string.format
+	sub, gmatch, format = string.sub, string.gmatch, string.format
 end
 
 local ITEMS = 100          -- no call handles more

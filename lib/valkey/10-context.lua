@@ -14,8 +14,8 @@ local function parse_conf(text)
 	return i == #CONF and conf or nil
 end
 
--- What a deployment is run by, in one value so that a call reads it at once and
--- parses it only when it changed: STORE|DIGEST|IMAGE|SETTINGS.
+-- What a deployment is run by, in one value: STORE|DIGEST|IMAGE|SETTINGS.  A life knows
+-- it by heart; whoever writes it begins or has a life.
 local function take_terms(life, text)
 	life.terms = text
 	local digest, image, conf = string.match(text, "^%x+|([^|]*)|([^|]*)|([^|]*)$")
@@ -33,12 +33,34 @@ local function set_terms(x, digest, image, conf)
 	x.conf, x.image, x.digest = life.conf, life.image, life.digest
 end
 
--- A life of the store begins when this library meets it for the first time or
--- finds it emptied: transitions are numbered anew under a new name [FENCE-10].
-local function new_life(d, time, old)
+-- The line that begins a life; it is no transition and is told to nobody.
+local function is_birth(line)
+	return sub(line, 34, 35) == "0 "
+end
+
+-- What a life knows is the sum of the transitions it wrote, and the last of them is
+-- always in the outbox.  As long as that line stands there, the store is the one that
+-- the life knows; after a loss, a rollback or another's change it is not.
+local function put_mark(x, line, last)
+	local key = x.d .. ":o"
+	if not last then -- what counted the lines of an outbox that is gone counts nothing
+		call("DEL", x.d .. ":oc", x.d .. ":ob")
+	end
+	if last and is_birth(last) then -- lives in which nothing happened leave one line
+		call("LSET", key, -1, line)
+	else
+		call("RPUSH", key, line)
+	end
+	x.life.mark = line
+end
+
+-- A life of the store begins when this library meets it for the first time, finds it
+-- emptied or changed by others, or a call of its own ended half-way: nothing that was
+-- remembered holds, transitions are numbered anew under a new name [FENCE-10].
+local function new_life(d, time, old, why, last)
 	local run = string.match(call("INFO", "server"), "run_id:(%x+)") or ""
 	local life = { seq = 0, nodes = {}, cache = {}, shelves = {}, where = {}, members = {}, indexed = {}, fence = 0,
-		last = 0, why = "not_reconciled", births = (old and old.births or 0) + 1 }
+		last = 0, why = why or "not_reconciled", has_line = true, births = (old and old.births or 0) + 1 }
 	life.store = sub(server.sha1hex(run .. d .. time[1] .. "." .. time[2] .. "." .. life.births), 1, 32)
 	life.stamp = life.store .. " "
 	-- No fence of an earlier life may come back, whatever the clock says.
@@ -47,14 +69,12 @@ local function new_life(d, time, old)
 	lives[d] = life
 	local before = call("GET", d .. ":terms") or ""
 	local digest, image, conf = string.match(before, "^%x+|([^|]*)|([^|]*)|([^|]*)$")
-	set_terms({ d = d, life = life }, digest or "", image or "", conf or "")
+	local x = { d = d, life = life }
+	life.is_busy = true -- like any other call that is not over
+	set_terms(x, digest or "", image or "", conf or "")
+	put_mark(x, life.stamp .. "0 " .. time[1] .. sub("00000" .. time[2], -6, -4) .. " life none begin on " .. life.store ..
+		" - - - " .. (why or "-"), last)
 	return life
-end
-
--- Time that goes back would stretch every lease: close until reconciled.
-local function clock_went_back(life)
-	life.nodes = {}
-	life.why = "coordination_clock"
 end
 
 -- Do these terms belong to another version's library?  It must not be disturbed; only a
@@ -64,6 +84,28 @@ local function is_foreign(terms)
 	return digest and digest ~= "" and digest ~= DIGEST
 end
 
+-- What a reader is told when no life knows this store as it is.
+local function no_life(terms, why)
+	local life = { nodes = {}, cache = {}, shelves = {}, where = {}, members = {}, indexed = {}, why = why or "not_reconciled",
+		seq = 0, fence = 0, store = "", last = 0, has_line = true }
+	take_terms(life, terms or "")
+	return life
+end
+
+-- The life of a store that is not the one this library knew.
+local function meet(d, time, old, is_reader, takes_over, why, last)
+	local terms = call("GET", d .. ":terms")
+	if is_reader then
+		return no_life(terms, why)
+	end
+	if not takes_over and is_foreign(terms) then
+		error({ err = "KZSUPERSEDED another version of kz runs this deployment" })
+	end
+	return new_life(d, time, old, why, last)
+end
+
+-- Begin a call.  Each one that is no reader ends in finish, or the life ends with it: what
+-- it changed in memory may then differ from what it wrote [LEASE-21].
 local function begin(keys, is_reader, takes_over)
 	if not call then
 		bind()
@@ -73,26 +115,19 @@ local function begin(keys, is_reader, takes_over)
 	local stamp = time[1] .. sub("00000" .. time[2], -6, -4) -- milliseconds
 	local now = tonumber(stamp)
 	local life = lives[d]
-	local terms = call("GET", d .. ":terms")
-	if not life or terms ~= life.terms then
-		if life and terms and find(terms, life.store, 1, true) == 1 then
-			take_terms(life, terms)
-		elseif is_reader then
-			life = { nodes = {}, cache = {}, shelves = {}, where = {}, members = {}, indexed = {}, why = "not_reconciled",
-				seq = 0, fence = 0, store = "", last = 0 }
-			take_terms(life, terms or "")
-		elseif not takes_over and is_foreign(terms) then
-			error({ err = "KZSUPERSEDED another version of kz runs this deployment" })
-		else
-			life = new_life(d, time, life)
-		end
+	local mark = call("LINDEX", d .. ":o", -1)
+	if not life or mark ~= life.mark or life.is_busy then
+		life = meet(d, time, life, is_reader, takes_over, nil, mark)
+	elseif now < life.last - CLOCK_BACK_MS then -- what was remembered of time would stretch every lease
+		life = meet(d, time, life, is_reader, takes_over, "coordination_clock", mark)
 	end
-	if now < life.last - CLOCK_BACK_MS then
-		clock_went_back(life)
+	if not is_reader then
+		life.last = now
+		life.is_busy = true
 	end
-	life.last = now
 	remember(now, stamp)
-	return { d = d, now = now, stamp = stamp, life = life, conf = life.conf, image = life.image, digest = life.digest, left = ITEMS }
+	return { d = d, now = now, stamp = stamp, life = life, conf = life.conf, image = life.image, digest = life.digest,
+		is_reader = is_reader, left = ITEMS }
 end
 
 -- The last three digits of a number that is written in two parts.
@@ -134,8 +169,16 @@ local function finish(x, reply)
 		else
 			x.life.backlog = call("RPUSH", x.d .. ":o", unpack(out))
 		end
+		x.life.mark = out[#out]
 	end
+	x.life.is_busy = nil
 	return reply
+end
+
+-- The store is not what this life wrote: nothing it remembers can be trusted.  The call
+-- ends here and the life with it, so admission is closed until it is reconciled.
+local function broken(what)
+	error({ err = "KZALTERED " .. what .. " was changed by somebody else" })
 end
 
 -- The state that event leads to; nil when the table has no such transition or a

@@ -1,15 +1,24 @@
 -- Worker entries: the one setter of their state, and the sets that count them.
 
--- An entry is one value, its words in this order, "-" for nothing.  A call that reads
--- what this library wrote last compares it whole and need not take it apart.
+-- An entry is one value, its words in this order, "-" for nothing.  What this life wrote
+-- last it knows; writing answers what was there, and that must be it.
 local function save(x, e)
 	local text = e.state .. " " .. e.node .. " " .. e.instance .. " " .. e.image .. " " .. text_of(e.settle) .. " " ..
 		text_of(e.since) .. " " .. text_of(e["until"]) .. " " .. e.token .. " " .. e.spent .. " " ..
 		e.ask .. " " .. e.actor .. " " .. e.conversation .. " " .. e.holder .. " " .. text_of(e.fence) .. " " ..
 		text_of(e.ttl) .. " " .. text_of(e.tries) .. " " .. e.mark
+	local key = x.d .. ":w:" .. e.name
+	local was = call("SET", key, text, "GET")
+	if was ~= (e.text or false) then
+		if was then
+			call("SET", key, was)
+		else
+			call("DEL", key)
+		end
+		broken("entry " .. e.name)
+	end
 	e.text = text
 	x.life.cache[e.name] = e
-	call("SET", x.d .. ":w:" .. e.name, text)
 end
 
 -- A lease's id names its worker, so that nothing has to be looked up by it.
@@ -34,17 +43,26 @@ local function parse_entry(name, text)
 	return e
 end
 
-local function load(x, name)
+-- What is stored; readers always look there.
+local function read(x, name)
 	local text = call("GET", x.d .. ":w:" .. name)
 	if not text then
-		x.life.cache[name] = nil
 		return nil
 	end
+	local e = parse_entry(name, text)
+	e.text = text
+	return e
+end
+
+local function load(x, name)
+	if x.is_reader then
+		return read(x, name)
+	end
 	local e = x.life.cache[name]
-	if not e or e.text ~= text then
-		e = parse_entry(name, text)
-		e.text = text
+	if not e then
+		e = read(x, name)
 		x.life.cache[name] = e
+		return e
 	end
 	e.given, e.gone, e.certain, e.taken = nil, nil, nil, nil
 	return e
@@ -68,7 +86,6 @@ local function move(x, e, event, score, cause)
 	if new then
 		call("ZADD", x.d .. new .. e.node, score, e.name)
 	end
-	e.text = nil -- until it is saved
 	e.state = to
 	index.put(x, e, score)
 	note(x, "worker", from, event, to, e.name, ".", e.lease, nil, cause)
@@ -124,11 +141,13 @@ local function forget(x, e, event)
 	if not move(x, e, event, 0) then
 		return nil
 	end
-	call("DEL", x.d .. ":w:" .. e.name)
+	if call("DEL", x.d .. ":w:" .. e.name) == 0 then
+		broken("entry " .. e.name)
+	end
 	x.life.cache[e.name] = nil
-	call("ZREM", x.d .. ":all:" .. e.node, e.name)
 	call("ZREM", x.d .. ":unsure:" .. e.node, e.name)
 	call("SREM", x.d .. ":quarantined", e.name)
+	call("ZREM", x.d .. ":all:" .. e.node, e.name) -- last: by this name the rest can be found again
 	poke(x, e.node)
 	return true
 end
@@ -140,14 +159,72 @@ local function enter(x, e, event, score, cause)
 	local token, till = e.token, e["until"]
 	disown(e)
 	e.token, e["until"] = token, till
-	if not move(x, e, event, score, cause) then
+	if not edge(x, worker_sm, "absent", event, e) then
 		return nil
 	end
-	-- The node's name may have been forgotten while it had nothing to its name.
+	-- First, so that whatever else is written can be found by it.  The node's name may have
+	-- been forgotten while it had nothing to its name.
 	call("HSETNX", x.d .. ":n", e.node, 1)
 	call("ZADD", x.d .. ":all:" .. e.node, 0, e.name)
+	move(x, e, event, score, cause)
 	save(x, e)
 	return e
+end
+
+-- Times that this clock has not told yet are of one that went back since: the spans stay,
+-- a lease ends no later than its time to live from now [LEASE-11, LEASE-13].
+local function turn_back(x, e)
+	local ahead = max(e.since - x.now, 0)
+	local till = e["until"] - min(ahead, e["until"])
+	if e.state == "leased" then
+		till = min(till, x.now + e.ttl)
+	end
+	if ahead > 0 or till ~= e["until"] then
+		e.since, e["until"], e.settle = e.since - ahead, till, e.settle - min(ahead, e.settle)
+		save(x, e)
+	end
+end
+
+-- Sets follow from the entries too; a call that ended half-way may have left them behind.
+local function mend(x, e)
+	for state, set in pairs(SETS) do
+		local key = x.d .. set .. e.node
+		local score = tonumber(call("ZSCORE", key, e.name) or nil)
+		if state ~= e.state then
+			if score then
+				call("ZREM", key, e.name)
+			end
+		elseif state == "creating" then
+			call("ZADD", key, e["until"], e.name)
+		elseif not score or score > max(x.now + x.conf.delete_ms, e.settle) then
+			call("ZADD", key, max(x.now, e.settle), e.name)
+		end
+	end
+	if e.state == "retiring" and e.settle > x.now then
+		call("ZADD", x.d .. ":unsure:" .. e.node, e.settle, e.name)
+	end
+	if e.mark == "quarantined" then
+		call("SADD", x.d .. ":quarantined", e.name)
+	end
+end
+
+-- One name that counts, in a new life of the library.
+local function index_one(x, node, name)
+	local e = load(x, name)
+	if not e then -- no create of it was ever handed out, or it was proved absent
+		call("ZREM", x.d .. ":all:" .. node, name)
+		call("ZREM", x.d .. ":creating:" .. node, name)
+		call("ZREM", x.d .. ":retiring:" .. node, name)
+		call("ZREM", x.d .. ":unsure:" .. node, name)
+		call("SREM", x.d .. ":quarantined", name)
+		return
+	end
+	turn_back(x, e)
+	mend(x, e)
+	index.put(x, e, e.state == "warm" and e.since or e["until"])
+	if e.state == "leased" then
+		index.begin_lease(x, e.actor, e.conversation, e.lease)
+	end
 end
 
 -- Entries of an earlier life are put into the index, a page a call; true when all are.
@@ -160,13 +237,7 @@ local function build_index(x)
 			end
 			local names = call("ZRANGEBYLEX", x.d .. ":all:" .. node, after == "" and "-" or "(" .. after, "+", "LIMIT", 0, x.left)
 			for i = 1, #names do
-				local e = load(x, names[i])
-				if e then
-					index.put(x, e, e.state == "warm" and e.since or e["until"])
-					if e.state == "leased" then
-						index.begin_lease(x, e.actor, e.conversation, e.lease)
-					end
-				end
+				index_one(x, node, names[i])
 			end
 			x.life.indexed[node] = #names < x.left and true or names[#names]
 			x.left = x.left - #names

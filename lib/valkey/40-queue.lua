@@ -39,9 +39,30 @@ local function put(x, t, where, key)
 	end
 end
 
+-- Does nobody wait?  Tickets come by enqueue only, so a life that saw none need not look.
+local function line_is_empty(x)
+	local life = x.life
+	if life.has_line and call("EXISTS", x.d .. ":deadlines") == 0 then
+		life.has_line = false
+	end
+	return not life.has_line
+end
+
 -- Room of a member beyond its leases and its tickets that are up already.
 local function member_room(x, actor)
-	return x.conf.per_member - index.active(x, actor) - call("ZCARD", x.d .. ":qa:" .. actor)
+	local key = x.d .. ":qa:" .. actor
+	local room = x.conf.per_member - index.active(x, actor)
+	local up = room > 0 and call("ZCARD", key) or 0
+	if up > 0 and up >= room then
+		-- Before anybody is held back: is each of them there?  A lost one would take a place.
+		for _, id in ipairs(call("ZRANGE", key, 0, x.conf.per_member)) do
+			if call("ZSCORE", x.d .. ":q", id) == false then
+				call("ZREM", key, id)
+				up = up - 1
+			end
+		end
+	end
+	return room - up
 end
 
 -- Put a ticket where it belongs now.
@@ -104,6 +125,16 @@ local function sweep_tickets(x)
 			call("ZREM", x.d .. ":q", due[i])
 		end
 	end
+	-- Ends that are further off than any wait were written before the clock went back.
+	local most = format("%.0f", x.now + x.conf.wait_ms)
+	local far = call("ZRANGEBYSCORE", x.d .. ":deadlines", "(" .. most, "+inf", "LIMIT", 0, max(x.left, 0))
+	for i = 1, #far do
+		x.left = x.left - 1
+		call("ZADD", x.d .. ":deadlines", most, far[i])
+		if call("EXISTS", x.d .. ":t:" .. far[i]) == 1 then
+			call("HSET", x.d .. ":t:" .. far[i], "till", most)
+		end
+	end
 end
 
 -- The lowest live, eligible ticket.  Those before it that are not are put aside, so
@@ -120,7 +151,7 @@ local function head(x)
 			call("ZREM", x.d .. ":q", id)
 		elseif t.till <= x.now then
 			drop(x, t, "time_out")
-		elseif t.seen < x.now - SILENT_MS then
+		elseif t.seen < x.now - SILENT_MS or t.seen > x.now + CLOCK_BACK_MS then
 			unplace(x, t)
 			put(x, t, "s")
 			fill(x, t.actor)
@@ -158,7 +189,7 @@ end
 
 -- The one wake routine: everything that frees something ends here.
 function queue.wake(x)
-	if not x.conf or call("EXISTS", x.d .. ":q") == 0 or closed(x) or not has_warm(x) then
+	if not x.conf or line_is_empty(x) or closed(x) or not has_warm(x) then
 		return
 	end
 	local t = head(x)
@@ -169,7 +200,7 @@ end
 
 -- A lease of a member and conversation ended.
 function queue.freed(x, actor, conversation)
-	if not x.conf or call("EXISTS", x.d .. ":deadlines") == 0 then
+	if not x.conf or line_is_empty(x) then
 		return
 	end
 	local next_one = call("ZPOPMIN", x.d .. ":pc:" .. conversation)[1]

@@ -14,12 +14,13 @@ local function pick(x)
 			end
 			x.left = x.left - 1
 			local e = load(x, name)
-			if e and e.state == "warm" then
-				if e.image == x.image then
-					return e
-				end
-				retire(x, e, "image_changed", "image_mismatch")
+			if not e or e.state ~= "warm" then
+				broken("entry " .. name)
 			end
+			if e.image == x.image then
+				return e
+			end
+			retire(x, e, "image_changed", "image_mismatch")
 		end
 	end
 	return nil
@@ -76,6 +77,7 @@ local function enqueue(x, ask)
 	local t = { id = ask.id, no = call("INCR", x.d .. ":tickets"), actor = ask.actor,
 		conversation = ask.conversation, seen = x.now, till = x.now + min(ask.wait, x.conf.wait_ms) }
 	local key = x.d .. ":t:" .. t.id
+	x.life.has_line = true
 	call("HSET", key, "no", t.no, "actor", t.actor, "conversation", t.conversation, "seen", t.seen, "till", t.till)
 	call("PEXPIREAT", key, t.till + TICKET_GRACE_MS)
 	call("ZADD", x.d .. ":deadlines", t.till, t.id)
@@ -124,7 +126,7 @@ local function ask_in_line(x, ask, is_first)
 	end
 	call("HSET", x.d .. ":t:" .. t.id, "seen", x.now)
 	t.seen = x.now
-	if t.where ~= "q" then
+	if t.where ~= "q" or call("ZSCORE", x.d .. ":q", t.id) == false then
 		unplace(x, t)
 		place(x, t)
 	end
@@ -171,7 +173,7 @@ local function acquire(keys, args)
 	end
 	ask.ttl = min(ask.ttl, x.conf.lease_ms)
 	ask.why = held_back(x, ask)
-	if not ask.why and args[8] == "1" and call("EXISTS", x.d .. ":deadlines") == 0 then
+	if not ask.why and args[8] == "1" and line_is_empty(x) then
 		local e = pick(x)
 		local reply = e and grant(x, e, ask)
 		if reply then

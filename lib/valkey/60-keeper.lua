@@ -38,9 +38,10 @@ local function expire_owned(x, s)
 	for i = 1, #due do
 		x.left = x.left - 1
 		local e = load(x, due[i])
-		if e then
-			retire(x, e, "expire")
+		if not e then
+			broken("entry " .. due[i])
 		end
+		retire(x, e, "expire")
 	end
 end
 
@@ -50,7 +51,7 @@ local function expire_creates(x, node)
 	for i = 1, #due do
 		x.left = x.left - 1
 		local e = load(x, due[i])
-		if not e then
+		if not e or e.state ~= "creating" then
 			call("ZREM", key, due[i])
 		elseif retire(x, e, "expire") then
 			call("ZADD", x.d .. ":unsure:" .. node, e.settle, e.name)
@@ -117,7 +118,9 @@ local function hand_out_deletes(x, node, tasks, most)
 	for i = 1, #due do
 		x.left = x.left - 1
 		local e = load(x, due[i])
-		if e then
+		if not e or e.state ~= "retiring" then
+			call("ZREM", x.d .. ":retiring:" .. node, due[i])
+		else
 			local again = x.now + x.conf.delete_ms
 			-- Whoever took it before did not finish in time [FENCE-15].
 			local is_again = e.tries > 0 and move(x, e, "expire", again)
@@ -169,7 +172,7 @@ local function hand_out_checks(x, node, tasks, most)
 end
 
 local function retry_parked(x)
-	if call("EXISTS", x.d .. ":deadlines") == 1 then
+	if not line_is_empty(x) then
 		sweep_tickets(x)
 		queue.wake(x)
 	end
@@ -198,6 +201,7 @@ local function step(keys, args)
 	end
 	stay_owner(x, node, args[3])
 	local is_whole = build_index(x)
+	compare_some(x)
 	sweep_expired(x)
 	retry_parked(x)
 	hand_out_deletes(x, node, tasks, most)

@@ -16,6 +16,7 @@ local function seen_one(x, node, taken, name, instance, fence, is_bound)
 	if e.node ~= node then
 		return nil
 	end
+	call("ZADD", x.d .. ":all:" .. node, "NX", 0, name) -- it counts, whatever was done to the set
 	if e.instance ~= instance and e.state ~= "creating" and e.since < taken then
 		-- Another one under this name: whatever has it must go.
 		if retire(x, e, "lost") then

@@ -96,6 +96,20 @@ local function close(keys, args)
 	return finish(x, { "ok" })
 end
 
+-- How many transitions some node has not stored; the last line stays, as the mark of its life.
+local function untold(d)
+	local key, cursors = d .. ":o", call("HVALS", d .. ":oc")
+	local length, base = call("LLEN", key), tonumber(call("GET", d .. ":ob") or 0)
+	if not cursors[1] then
+		return length - (length > 0 and is_birth(call("LINDEX", key, 0)) and 1 or 0)
+	end
+	local least = base + length
+	for i = 1, #cursors do
+		least = min(least, max(tonumber(string.match(cursors[i], "^%d+")), base))
+	end
+	return base + length - least
+end
+
 local function now(keys)
 	return begin(keys, true).now
 end
@@ -105,7 +119,7 @@ local function status(keys)
 	local why = closed(x)
 	local out = { "open", why and 0 or 1, "reason", why or "", "now_ms", x.now, "image", x.image or "",
 		"store", x.life.store or "", "fence", x.life.fence, "waiting", call("ZCARD", x.d .. ":deadlines"),
-		"outbox", call("LLEN", x.d .. ":o"), "quarantined", call("SCARD", x.d .. ":quarantined") }
+		"outbox", untold(x.d), "quarantined", call("SCARD", x.d .. ":quarantined") }
 	local function add(key, value)
 		out[#out + 1] = key
 		out[#out + 1] = value

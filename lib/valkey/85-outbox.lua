@@ -32,6 +32,7 @@ local function trim(d, node, base, at_ms)
 			least = min(least, tonumber(pos))
 		end
 	end
+	least = min(least, base + length - 1) -- the last line stays: it is the mark of its life
 	if least > base then
 		call("LTRIM", key, least - base, -1)
 		call("SET", d .. ":ob", text_of(least))
@@ -57,11 +58,21 @@ local function outbox(keys, args)
 	if c.asked < at_ms - CURSOR_FRESH_MS then
 		save_cursor(d, node, c, at_ms)
 	end
-	local lines = call("LRANGE", d .. ":o", c.pos - base, c.pos - base + min(tonumber(args[2]), ITEMS) - 1)
-	if not lines[1] and call("EXISTS", d .. ":o") == 1 then
+	local most, out = min(tonumber(args[2]), ITEMS), {}
+	local lines = call("LRANGE", d .. ":o", c.pos - base, c.pos - base + most) -- of any two one is a transition
+	for i = 1, #lines do
+		if #out < most and not is_birth(lines[i]) then
+			out[#out + 1] = lines[i]
+		end
+	end
+	if lines[1] and not out[1] then -- the beginning of a life in which nothing happened yet
+		c.pos = c.pos + #lines
+		save_cursor(d, node, c, at_ms)
+	end
+	if not out[1] and call("LLEN", d .. ":o") > 1 then
 		trim(d, node, base, at_ms) -- others are behind: are they there at all?
 	end
-	return { "ok", lines, c.new == "1" and 1 or 0 }
+	return { "ok", out, c.new == "1" and 1 or 0 }
 end
 
 -- ack NODE STORE SEQ ME: everything up to this transition is in this node's audit store.
@@ -73,7 +84,7 @@ local function ack(keys, args)
 	local head_of = args[2] .. " " .. args[3] .. " "
 	local base = tonumber(call("GET", d .. ":ob") or 0)
 	local c = cursor_of(d, node, base)
-	local lines = call("LRANGE", d .. ":o", c.pos - base, c.pos - base + ITEMS - 1)
+	local lines = call("LRANGE", d .. ":o", c.pos - base, c.pos - base + ITEMS)
 	for i = 1, #lines do
 		if sub(lines[i], 1, #head_of) == head_of then
 			c.pos, c.new = c.pos + i, "0"

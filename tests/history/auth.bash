@@ -94,3 +94,67 @@ auth_dump() {
 	cli --no-raw eval 'local k = redis.call("KEYS", "*") table.sort(k) local o = {} for i = 1, #k do
 		o[#o + 1] = k[i] .. redis.sha1hex(redis.call("DUMP", k[i])) end return o' 0
 }
+
+# Every entry of deployment d as an inventory tells it.
+auth_entries() {
+	local key
+	cli --raw keys '{kz:d}:w:*' | sort | while read -r key; do
+		echo "${key##*:}:$(cli get "$key" | cut -d' ' -f3):0:0"
+	done
+}
+
+# What of deployment d is not as it must be: sets against entries, and the index of the library against both.
+auth_faults() {
+	local library node after
+	cli --raw eval '
+		local d, out, seen = "{kz:d}", {}, {}
+		local function fault(...) out[#out + 1] = table.concat({...}, " ") end
+		for _, key in ipairs(redis.call("KEYS", "{kz:d}:w:*")) do
+			local name, w = key:match("([^:]+)$"), {}
+			for word in redis.call("GET", key):gmatch("%S+") do w[#w + 1] = word end
+			seen[name] = w
+			if not redis.call("ZSCORE", d .. ":all:" .. w[2], name) then fault(name, "is not counted") end
+			for _, state in ipairs({ "creating", "retiring" }) do
+				if (redis.call("ZSCORE", d .. ":" .. state .. ":" .. w[2], name) and true or false) ~= (w[1] == state) then
+					fault(name, "is", w[1], "and set", state, "differs")
+				end
+			end
+			if (redis.call("SISMEMBER", d .. ":quarantined", name) == 1) ~= (w[17] == "quarantined") then
+				fault(name, "quarantine differs")
+			end
+		end
+		for _, set in ipairs({ "all", "creating", "retiring", "unsure" }) do
+			for _, key in ipairs(redis.call("KEYS", d .. ":" .. set .. ":*")) do
+				for _, name in ipairs(redis.call("ZRANGE", key, 0, -1)) do
+					if not seen[name] then fault(key, "has", name, "that is not there") end
+				end
+			end
+		end
+		for _, ask in ipairs(redis.call("ZRANGE", d .. ":q", 0, -1)) do
+			if not redis.call("ZSCORE", d .. ":deadlines", ask) then fault("ticket", ask, "without a deadline") end
+		end
+		return out' 0
+	library=$(sed -n '1s/.*name=//p' "$root/build/kz.lua")
+	for node in $(cli --raw hkeys '{kz:d}:n'); do
+		after=
+		while :; do
+			cli --json fcall_ro "${library}_differs" 1 '{kz:d}' "$node" "$after" >"$dir/differs"
+			jq -r '.[1][]' "$dir/differs"
+			after=$(jq -r '.[0]' "$dir/differs")
+			[ -n "$after" ] || break
+		done
+	done
+}
+
+# Nothing is wrong; what is is shown.
+auth_whole() {
+	auth_faults | sed '/^$/d' >"$dir/faults"
+	cat "$dir/faults"
+	[ ! -s "$dir/faults" ]
+}
+
+# Tell the inventory of what is there and open again.
+auth_reconcile() {
+	# shellcheck disable=SC2046 # words
+	drive inventory d n1 $(auth_entries) && drive open d n1
+}

@@ -7,7 +7,7 @@
  *   drive renew|release|publish|retire|quarantine|abandon URL DEP LEASE TOKEN   -> (release) TOKEN
  *   drive status|leases URL DEP · drive step URL DEP NODE · drive outbox URL DEP · drive ack URL DEP STORE SEQ
  *   drive inventory URL DEP NODE [WORKER:INSTANCE:FENCE:BOUND]... · drive open|close URL DEP NODE [REASON]
- *   drive absent|lost URL DEP WORKER INSTANCE · drive gone URL DEP LEASE
+ *   drive absent|lost URL DEP WORKER INSTANCE · drive gone URL DEP LEASE · drive prune URL DEP
  *   drive controller URL DEP NODE DIR [NAME=VALUE]...   until DIR/stop exists
  *   drive client URL DEP DIR ACTOR COUNT HOLD_MS
  *
@@ -259,6 +259,18 @@ static int do_gone(int c, char **v)
 	return kz_auth_holder_gone(connect_to(v), v[4], &err) ? failed("gone") : 0;
 }
 
+static int do_prune(int c, char **v)
+{
+	int removed;
+
+	if (c != 4)
+		return 64;
+	if (kz_auth_prune(connect_to(v), &removed, &err))
+		return failed("prune");
+	printf("%d\n", removed);
+	return 0;
+}
+
 static int do_admission(int c, char **v)
 {
 	struct kz_auth *a;
@@ -305,21 +317,24 @@ static void print_transition(FILE *f, const struct kz_transition *t)
 		t->actor[0] ? t->actor : "-", t->cause[0] ? t->cause : "-");
 }
 
-/* Write what is in the outbox to f, then acknowledge it. */
+/* Write what is in the outbox to f, a page at a time, then acknowledge it. */
 static enum kz_rc drain(struct kz_auth *a, const char *node, FILE *f)
 {
 	struct kz_transition t[100];
+	enum kz_rc rc;
 	bool starts;
 	size_t n;
-	enum kz_rc rc = kz_auth_outbox(a, node, t, 100, &n, &starts, &err);
 
-	for (size_t i = 0; i < n; i++)
-		print_transition(f, &t[i]);
-	if (!rc && fflush(f))
-		exit(74);
-	if (!rc && n)
-		rc = kz_auth_outbox_ack(a, node, t[n - 1].store, t[n - 1].seq, &err);
-	return rc ? rc : n == 100 ? drain(a, node, f) : KZ_OK;
+	do {
+		rc = kz_auth_outbox(a, node, t, 100, &n, &starts, &err);
+		for (size_t i = 0; i < n; i++)
+			print_transition(f, &t[i]);
+		if (!rc && fflush(f))
+			exit(74);
+		if (!rc && n)
+			rc = kz_auth_outbox_ack(a, node, t[n - 1].store, t[n - 1].seq, &err);
+	} while (!rc && n == 100);
+	return rc;
 }
 
 static int do_outbox(int c, char **v)
@@ -577,6 +592,7 @@ int main(int argc, char **argv)
 		{ "ack", do_outcome },
 		{ "ready", do_ready },
 		{ "gone", do_gone },
+		{ "prune", do_prune },
 		{ "open", do_admission },
 		{ "close", do_admission },
 		{ "inventory", do_inventory },
