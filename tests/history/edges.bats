@@ -165,7 +165,6 @@ PY
 
 @test "AUD-10 outbox_full: nothing new is granted, everything ends, and draining opens again" {
 	drive setup d n1 2
-	drive outbox d >/dev/null
 	read -r lease token _ <<<"$(drive acquire d a c 0 60000)"
 	# Transitions of an earlier life that nobody stored yet.
 	cli eval 'for n = 100000, 1, -1 do redis.call("LPUSH", KEYS[1], ("%032d %d 1 worker warm lost retiring w - - - -"):format(7, n)) end' 1 '{kz:d}:o'
