@@ -271,6 +271,23 @@ E'
 	nothing_left
 }
 
+@test "RT-1 no runtime gets hold of /dev/null, which belongs to everybody" {
+	rm "$KZ_STATE/env/KZ_RUNTIME"
+	mkdir "$KZ_STATE/dev"
+	# A /dev/null of this test's own shows a change of owner even when it was taken back.
+	# shellcheck disable=SC2016
+	reply=$(printf '{"v":1,"verb":"probe"}\n' | unshare -m --propagation private bash -euc '
+		mount -t tmpfs -o mode=755 none "$1"
+		mknod -m 666 "$1/null" c 1 3
+		mount --bind "$1/null" /dev/null
+		before=$(stat -c %z /dev/null)
+		"$2"
+		[ "$(stat -c "%u:%g %z" /dev/null)" = "0:0 $before" ]' - "$KZ_STATE/dev" "$DRIVER_DIR/bin0/kz-driver-oci")
+	[ "$(field .ok)" = true ]
+	rmdir "$KZ_STATE/dev"
+	nothing_left
+}
+
 @test "RT-15 a worker that dies, refuses or stays silent is not made" {
 	echo 2 >"$KZ_STATE/env/KZ_CREATE_TIMEOUT_SECONDS"
 	for MODE in 1 2 3; do

@@ -73,11 +73,15 @@ static void build_args(const struct kz_oci_launch *l, struct args *a)
 static enum kz_rc place_fds(const struct kz_oci_launch *l, int *report, struct kz_err *err)
 {
 	int high[KZ_CG_FILES + 4];
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int empty[2] = { -1, -1 };
 	int out = fcntl(l->output, F_DUPFD_CLOEXEC, ABOVE);
 	int up = fcntl(*report, F_DUPFD_CLOEXEC, ABOVE);
 
-	if (null < 0 || out < 0 || up < 0)
+	/*
+	 * Nothing to read, by a pipe of this worker's own: crun and runsc give the worker's
+	 * root whatever stands at 0 to 2, and /dev/null is everybody's inode.
+	 */
+	if (pipe2(empty, O_CLOEXEC) != 0 || out < 0 || up < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot pass descriptors");
 	for (int i = 0; i < l->fd_count; i++) {
 		high[i] = fcntl(l->fds[i], F_DUPFD_CLOEXEC, ABOVE);
@@ -85,7 +89,7 @@ static enum kz_rc place_fds(const struct kz_oci_launch *l, int *report, struct k
 			return kz_err_sys(err, KZ_E_OS, "cannot pass descriptors");
 	}
 	*report = up;
-	if (dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+	if (dup2(empty[0], 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot pass descriptors");
 	for (int i = 0; i < l->fd_count; i++)
 		if (dup2(high[i], 3 + i) < 0)
