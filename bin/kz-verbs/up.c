@@ -41,7 +41,7 @@ int kz_verb_up(struct kz_cli *cli, int argc, char **argv)
 	/* the option is another way to say what every program of kz reads from there, our helpers too */
 	if (state && setenv("KZ_STATE", state, 1) != 0)
 		return kz_main_end(cli, kz_err_sys(&cli->err, KZ_E_OS, "cannot set KZ_STATE"));
-	if ((rc = kz_front_init(&f, &cli->err)))
+	if ((rc = kz_front_init_up(&f, &cli->err)))
 		return kz_main_end(cli, rc);
 	f.say = kz_verb_say;
 	rc = kz_front_up(&f, &o, &cli->err);

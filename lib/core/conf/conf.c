@@ -79,6 +79,13 @@ enum kz_rc kz_conf_state(char out[256], struct kz_err *err)
 	return rc;
 }
 
+enum kz_rc kz_conf_state_make(char out[256], struct kz_err *err)
+{
+	const char *chosen = getenv("KZ_STATE");
+
+	return chosen && *chosen ? state_take(out, chosen, err) : kz_conf_state_own(out, err);
+}
+
 /* Is this a name that only kz gives meaning to? Others in the directory are not ours. */
 static bool is_ours(const char *name)
 {

@@ -26,6 +26,8 @@ struct kz_conf {
 enum kz_rc kz_conf_state(char out[256], struct kz_err *err);
 /* The state directory that the caller's own "kz up" makes: /var/lib/kz for root, else $XDG_STATE_HOME/kz or ~/.local/state/kz. err: as kz_conf_state */
 enum kz_rc kz_conf_state_own(char out[256], struct kz_err *err);
+/* Where the caller's "kz up" makes it: KZ_STATE, else the caller's own. err: as kz_conf_state */
+enum kz_rc kz_conf_state_make(char out[256], struct kz_err *err);
 /*
  * Load everything. in: state NULL means kz_conf_state.
  * err: not_running (69) when there is no state directory yet; no_permission (77)

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/driver/oci_part.h"
+#include "core/driver/oci_rootless.h"
 
 #define LITTLE_BYTES (256LL << 20)
 #define INOTIFY_EACH 4 /* instances a worker may have, see oci_limit.c */
@@ -41,11 +42,17 @@ void kz_check_cgroups(const struct kz_conf *c, struct kz_check *out)
 {
 	static const struct kz_cg_limits some = { 64 << 20, 16, 1000 };
 	struct kz_err err = KZ_ERR_INIT;
+	struct kz_rootless_find lacks;
 	struct kz_cg cg;
 	char unit[64];
 	enum kz_rc rc;
 
 	(void)c;
+	if (geteuid() != 0 &&
+	    kz_rootless_cgroup_look("/proc/self/cgroup", "/proc/self/mountinfo", &lacks)) {
+		say(out, KZ_CHECK_FAIL, lacks.fix, "%s", lacks.text);
+		return;
+	}
 	rc = kz_str_format(unit, sizeof unit, &err, "kz-doctor.%d", getpid());
 	if (!rc)
 		rc = kz_cg_find(&cg, unit, "/proc/self/cgroup", "/proc/self/mountinfo", &err);
@@ -59,9 +66,8 @@ void kz_check_cgroups(const struct kz_conf *c, struct kz_check *out)
 	if (!rc)
 		rc = kz_cg_make(&cg, &some, &err);
 	if (rc)
-		say(out, KZ_CHECK_FAIL,
-		    geteuid() ? "sudo kz doctor" : "run kz from a systemd unit with Delegate=yes",
-		    "%s", err.text);
+		say(out, KZ_CHECK_FAIL, "run kz from a systemd unit with Delegate=yes", "%s",
+		    err.text);
 	else
 		say(out, KZ_CHECK_OK, "", "cgroup %s: memory, pids, cpu%s", cg.is_v2 ? "v2" : "v1",
 		    cg.is_v2 ? "" : ", cpuacct");
@@ -106,9 +112,6 @@ void kz_check_userns(const struct kz_conf *c, struct kz_check *out)
 	if (why)
 		say(out, KZ_CHECK_FAIL, "sysctl -w user.max_user_namespaces=15000",
 		    "no user namespace can be made: %s", strerror(why));
-	else if (geteuid() != 0)
-		say(out, KZ_CHECK_FAIL, "sudo kz up",
-		    "workers need host uids of their own, which only root can give");
 	else if (instances >= 0 && instances < wanted)
 		/* What workers use counts for root too. */
 		say(out, KZ_CHECK_WARN, "sysctl -w fs.inotify.max_user_instances=1024",
@@ -119,6 +122,28 @@ void kz_check_userns(const struct kz_conf *c, struct kz_check *out)
 	else
 		say(out, KZ_CHECK_OK, "", "user namespaces work; uids from %lld on",
 		    (long long)c->set.kz_uid_base);
+}
+
+size_t kz_check_user(const struct kz_conf *c, struct kz_check *lines)
+{
+	struct kz_rootless_find finds[KZ_ROOTLESS_FINDS];
+	size_t n = kz_rootless_look(finds);
+	size_t blocks = n ? 0 : kz_rootless_blocks();
+	int64_t wanted = c->set.sandbox_pool_max_allocated;
+
+	_Static_assert(KZ_CHECK_USER_LINES >= KZ_ROOTLESS_FINDS, "a line for each");
+	for (size_t i = 0; i < n; i++)
+		say(&lines[i], KZ_CHECK_FAIL, finds[i].fix, "%s", finds[i].text);
+	if (n)
+		return n;
+	if ((int64_t)blocks < wanted)
+		say(&lines[0], KZ_CHECK_WARN, "kz up --set SANDBOX_POOL_MAX_ALLOCATED=N",
+		    "user namespaces work; your ids are enough for %zu workers, not for %lld",
+		    blocks, (long long)wanted);
+	else
+		say(&lines[0], KZ_CHECK_OK, "",
+		    "user namespaces work; your ids are enough for %zu workers", blocks);
+	return 1;
 }
 
 void kz_check_seccomp(const struct kz_conf *c, struct kz_check *out)
@@ -140,14 +165,15 @@ void kz_check_seccomp(const struct kz_conf *c, struct kz_check *out)
 	say(out, KZ_CHECK_OK, "", "seccomp filters work");
 }
 
-/* Layers need an attribute that root alone can set; without it /usr/local is hidden by a device node. */
+/* Layers need an attribute of root, or of the user who is not root; without it /usr/local is hidden by a device node. */
 static bool has_attributes(int dir)
 {
+	const char *name = geteuid() ? "user.kz.probe" : "trusted.kz.probe";
 	char path[64];
 
 	return !kz_str_format(path, sizeof path, NULL, "/proc/self/fd/%d", dir) &&
-	       (setxattr(path, "trusted.kz.probe", "y", 1, 0) == 0 || errno != EOPNOTSUPP) &&
-	       (removexattr(path, "trusted.kz.probe") == 0 || errno != EOPNOTSUPP);
+	       (setxattr(path, name, "y", 1, 0) == 0 || errno != EOPNOTSUPP) &&
+	       (removexattr(path, name) == 0 || errno != EOPNOTSUPP);
 }
 
 void kz_check_disk(const struct kz_conf *c, struct kz_check *out)
@@ -166,15 +192,15 @@ void kz_check_disk(const struct kz_conf *c, struct kz_check *out)
 	if (dir < 0 || fstatvfs(dir, &v) != 0)
 		say(out, KZ_CHECK_FAIL, "", "cannot look at %s: %s", c->state, strerror(errno));
 	else if (faccessat(dir, ".", W_OK, 0) != 0)
-		say(out, KZ_CHECK_FAIL, "sudo kz up", "%s cannot be written: %s", place,
-		    strerror(errno));
+		say(out, KZ_CHECK_FAIL, "name a directory of your own: kz up --state DIR",
+		    "%s cannot be written: %s", place, strerror(errno));
 	else if ((int64_t)v.f_bavail * (int64_t)v.f_frsize < LITTLE_BYTES)
 		say(out, KZ_CHECK_WARN, "kz up --set KZ_AUDIT_KEEP_DAYS=30",
 		    "only %lld MiB free below %s", (long long)(v.f_bavail * v.f_frsize >> 20),
 		    c->state);
 	else if (!has_attributes(dir))
 		say(out, KZ_CHECK_WARN, "",
-		    "the file system of %s has no trusted attributes; a device node hides "
+		    "the file system of %s has no such attributes as overlays use; a device node hides "
 		    "/usr/local instead",
 		    c->state);
 	else

@@ -7,6 +7,8 @@
 
 #include "core/conf/conf.h"
 
+#define KZ_CHECK_USER_LINES 5
+
 enum kz_check_level { KZ_CHECK_OK, KZ_CHECK_WARN, KZ_CHECK_FAIL };
 
 struct kz_check {
@@ -23,8 +25,14 @@ struct kz_check {
 void kz_check_runtime(const struct kz_conf *c, struct kz_check *out);
 /* Are memory, pids and cpu there, and may this process make groups? */
 void kz_check_cgroups(const struct kz_conf *c, struct kz_check *out);
-/* Can a user namespace with ids of its own be made, and are ids free? */
+/* Can a user namespace with ids of its own be made, and are ids free?  For root. */
 void kz_check_userns(const struct kz_conf *c, struct kz_check *out);
+/*
+ * The same for a user who is not root: a line for each thing that is missing, or one
+ * that says for how many workers there are ids.
+ * out: lines[KZ_CHECK_USER_LINES]; returns how many
+ */
+size_t kz_check_user(const struct kz_conf *c, struct kz_check *lines);
 /* Does the kernel filter system calls, with the actions the profiles use? */
 void kz_check_seccomp(const struct kz_conf *c, struct kz_check *out);
 /* Can the state directory carry the image's layers, and has it room? */

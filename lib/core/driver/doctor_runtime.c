@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "core/conf/keys.h"
 #include "core/driver/oci_part.h"
+#include "core/driver/oci_rootless.h"
 #include "port/json.h"
 
 static void say(struct kz_check *c, enum kz_check_level level, const char *text, const char *fix)
@@ -45,9 +46,9 @@ static void probe(const struct kz_conf *c, const char *state, struct kz_check *o
 	struct kz_oci o;
 	enum kz_rc rc = kz_oci_open_with(&o, c, state, &err);
 
-	if (!rc && o.bad_conf.rc) {
-		err = o.bad_conf; /* what is missing has lines of its own */
-		rc = err.rc;
+	if (!rc && o.is_rootless && (o.bad_conf.rc || kz_rootless_cgroup_check(NULL))) {
+		say(out, KZ_CHECK_WARN, "not tried: first what the lines below say", "");
+		return;
 	}
 	if (!rc)
 		rc = kz_oci_probe(&o, &report, &err);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "core/driver/oci_rootless.h"
 #include "port/json.h"
 #include "rule/reason.h"
 
@@ -195,6 +196,8 @@ enum kz_rc kz_oci_probe(struct kz_oci *o, struct kz_json **report, struct kz_err
 	    !kz_json_parse(kz_buf_str(&text), text.len, &found, NULL) &&
 	    kz_str_eq(kz_json_str(found, "key", ""), key) && (ok = first_ok(found)) != NULL)
 		return take(o, ok, err);
+	if (o->is_rootless && kz_rootless_cgroup_check(err))
+		return err ? err->rc : KZ_E_UNAVAILABLE;
 	kz_json_free(found);
 	found = try_all(o, key, report != NULL);
 	ok = first_ok(found);

@@ -19,7 +19,8 @@
 
 #define RANGES_MAX (4 << 20)
 #define LAST_ID 4294967294ULL
-#define SUGGESTED "100000-165535"
+#define FIRST_GIVEN 100000 /* where useradd begins, and how many it gives */
+#define GIVEN 65536
 
 /* Name and number of the caller, either of which may stand in the files. */
 static void who(char name[64], char number[24])
@@ -93,6 +94,26 @@ enum kz_rc kz_rootless_block(size_t n, uint32_t *uid, uint32_t *gid, bool *done,
 	return rc || *done ? rc : block_of("/etc/subgid", n, gid, done, err);
 }
 
+size_t kz_rootless_blocks(void)
+{
+	uint32_t uid;
+	uint32_t gid;
+	bool done = false;
+	size_t least = 0;
+	size_t above = LAST_ID / KZ_OCI_UIDS + 1;
+
+	/* Between a block that is there and one that is not. */
+	while (least < above) {
+		size_t n = least + (above - least) / 2;
+
+		if (kz_rootless_block(n, &uid, &gid, &done, NULL) || done)
+			above = n;
+		else
+			least = n + 1;
+	}
+	return least;
+}
+
 enum kz_rc kz_rootless_claims(char *out, size_t size, struct kz_err *err)
 {
 	static const char *const parts[] = { ".local", ".local/state", ".local/state/kz-ids" };
@@ -144,6 +165,27 @@ static bool is_apparmor_strict(void)
 	       b.len && b.data[0] == '1';
 }
 
+/* The first id behind everything that was given to anybody: two users must not share any. */
+static uint64_t first_free(const char *file)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(RANGES_MAX);
+	uint64_t free_from = FIRST_GIVEN;
+	unsigned long long first;
+	unsigned long long count;
+
+	if (kz_file_read(AT_FDCWD, file, &text, NULL))
+		return free_from;
+	for (const char *p = kz_buf_str(&text); p && *p;
+	     p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+		const char *colon = strchr(p, ':');
+
+		if (colon && sscanf(colon, ":%llu:%llu", &first, &count) == 2 &&
+		    first + count > free_from && first + count + GIVEN <= LAST_ID)
+			free_from = first + count;
+	}
+	return free_from;
+}
+
 static void look_at_ids(struct kz_rootless_find **f, const char *file, const char *option)
 {
 	char name[64];
@@ -156,7 +198,9 @@ static void look_at_ids(struct kz_rootless_find **f, const char *file, const cha
 	who(name, number);
 	snprintf((*f)->text, sizeof(*f)->text, "user %s has no range of %d or more ids in %s", name,
 		 KZ_OCI_UIDS, file);
-	snprintf((*f)->fix, sizeof(*f)->fix, "sudo usermod --%s " SUGGESTED " %s", option, name);
+	snprintf((*f)->fix, sizeof(*f)->fix, "sudo usermod --%s %llu-%llu %s", option,
+		 (unsigned long long)first_free(file),
+		 (unsigned long long)first_free(file) + GIVEN - 1, name);
 	(*f)++;
 }
 

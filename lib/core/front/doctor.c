@@ -117,21 +117,33 @@ static void check_machine(const struct kz_conf *c, struct kz_json *list)
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-		struct kz_check r = { .level = KZ_CHECK_FAIL };
+		struct kz_check r[KZ_CHECK_USER_LINES] = { { .level = KZ_CHECK_FAIL } };
+		size_t n = 1;
 
-		checks[i].check(c, &r);
-		add(list, checks[i].name, levels[r.level], r.text, r.fix);
+		if (checks[i].check == kz_check_userns && geteuid() != 0)
+			n = kz_check_user(c, r);
+		else
+			checks[i].check(c, &r[0]);
+		for (size_t k = 0; k < n; k++)
+			add(list, checks[i].name, levels[r[k].level], r[k].text, r[k].fix);
 	}
 }
 
-static void check_caller(struct kz_json *list)
+static void check_caller(const struct kz_front *f, struct kz_json *list)
 {
-	if (geteuid() == 0)
+	char text[KZ_FRONT_PATH];
+	struct stat st;
+
+	if (geteuid() == 0) {
 		add(list, "caller", "ok", "root", "");
-	else
-		add(list, "caller", "warn",
-		    "not root: workers cannot be made, only a running kz can be called",
-		    "sudo kz doctor");
+	} else if (stat(f->state, &st) == 0 && st.st_uid != geteuid()) {
+		snprintf(text, sizeof text,
+			 "the kz in %s is not yours; it can be called, not started", f->state);
+		add(list, "caller", "warn", text, "sudo kz doctor");
+	} else {
+		snprintf(text, sizeof text, "not root: a kz of your own in %s", f->state);
+		add(list, "caller", "ok", text, "");
+	}
 }
 
 enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_err *err)
@@ -140,10 +152,15 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 	struct kz_err why = KZ_ERR_INIT;
 	struct kz_conf c;
 	struct stat st;
-	bool is_set_up = stat(f->state, &st) == 0;
+	bool is_set_up;
 	size_t failed = 0;
 
 	*out = list;
+	/* Who may not look into the machine's kz is told what one of their own needs. */
+	if (geteuid() != 0 && stat(f->state, &st) == 0 && access(f->state, R_OK | X_OK) != 0 &&
+	    kz_conf_state_make(f->state, err))
+		return err ? err->rc : KZ_E_CONFIG;
+	is_set_up = stat(f->state, &st) == 0;
 	if (!list)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	memset(&c, 0, sizeof c);
@@ -157,7 +174,7 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 	} else {
 		add(list, "settings", "ok", "every setting makes sense", "");
 	}
-	check_caller(list);
+	check_caller(f, list);
 	check_s6(list);
 	check_valkey(f, &c, is_set_up, list);
 	check_machine(&c, list);

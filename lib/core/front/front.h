@@ -33,6 +33,9 @@ struct kz_front {
 /* Find the places of this installation or build tree, and the state directory. err: KZ_E_NOINPUT, KZ_E_OS; KZ_E_CONFIG for a bad KZ_STATE */
 enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err);
 
+/* The same for "kz up": a user who is not root gets a state directory of their own, whatever else is there. err: as kz_front_init */
+enum kz_rc kz_front_init_up(struct kz_front *f, struct kz_err *err);
+
 struct kz_front_up {
 	const char *const *sets; /* "NAME=VALUE" texts, checked together before one is stored */
 	size_t set_count;

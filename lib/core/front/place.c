@@ -49,6 +49,13 @@ static enum kz_rc places(struct kz_front *f, struct kz_err *err)
 	return kz_where_shared("supervise", f->supervise, sizeof f->supervise, err);
 }
 
+enum kz_rc kz_front_init_up(struct kz_front *f, struct kz_err *err)
+{
+	enum kz_rc rc = places(f, err);
+
+	return rc ? rc : kz_conf_state_make(f->state, err);
+}
+
 enum kz_rc kz_front_init(struct kz_front *f, struct kz_err *err)
 {
 	enum kz_rc rc = places(f, err);
