@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# bats file_tags=case:root
+# kz of a user who is not root: what it needs, that it says so, and that it works where that is there.
+bats_require_minimum_version 1.5.0
+load ../kz
+load ../rootless
+
+setup_file() {
+	local bin
+	bin=$(kz_bin_dir)
+	ALL=$(mktemp -d /tmp/kzr.XXXXXX)
+	NAME=kzt$$
+	ROOTLESS_BIN=$ALL/bin
+	export ALL NAME ROOTLESS_BIN
+	chmod 755 "$ALL"
+	mkdir -p "$ALL/bin" "$ALL/libexec/kz" "$ALL/share/kz"
+	cp "$bin"/kz "$bin"/kz-{audit,controller,lease,reset,run} "$ALL/bin/"
+	cp "$bin/kz-driver-oci" "$bin/kz-worker" "$ALL/libexec/kz/"
+	cp -r "$BATS_TEST_DIRNAME/../../supervise" "$ALL/share/kz/"
+	useradd --create-home --home-dir "/tmp/$NAME" --shell /bin/sh "$NAME"
+}
+
+teardown_file() {
+	rootless_end "$NAME"
+	rm -rf "$ALL"
+}
+
+STATE_OF() { echo "/tmp/$NAME/.local/state/kz"; }
+
+# The driver's workers, cgroups and ids of that state.
+nothing_of_it() {
+	local unit
+	unit=kz-$(printf %s "$(STATE_OF)" | sha256sum | cut -c1-8)
+	[ -z "$(find /sys/fs/cgroup -type d -name "$unit.*" 2>/dev/null)" ] &&
+		[ -z "$(find "/tmp/$NAME/.local/state/kz-ids" -type l 2>/dev/null)" ] &&
+		! pgrep -u "$NAME" -r D,R,S,T -l
+}
+
+# Does a program with this text in its command line run as one of the user's subordinate ids?
+program_runs() {
+	local first count uid pid
+	IFS=: read -r _ first count < <(grep "^$NAME:" /etc/subuid)
+	for pid in $(pgrep -f "$1"); do
+		uid=$(stat -c %u "/proc/$pid" 2>/dev/null) || continue
+		[ "$uid" -gt "$first" ] && [ "$uid" -lt $((first + count)) ] && return 0
+	done
+	return 1
+}
+
+# Everything of the user but the workers.
+kill_all() {
+	local pids
+	pids=$(pgrep -u "$NAME" -r D,R,S,T) || return 0
+	# shellcheck disable=SC2086 # a list of numbers
+	kill -KILL $pids 2>/dev/null || return 0
+}
+
+# The first ids of all workers of all deployments of the user, sorted; are there as many or more?
+bases_are() {
+	find "/tmp/$NAME" -path '*/workers/w*/worker.json' -exec jq .uid_base {} + 2>/dev/null | sort >"$ALL/ids" &&
+		[ "$(wc -l <"$ALL/ids")" -ge "$1" ]
+}
+
+up() {
+	rootless_in "$NAME" kz up --set SANDBOX_WARM_POOL_MIN=1 --set KZ_RUNTIME=runc
+}
+
+down() {
+	rootless_as "$NAME" kz down -f
+	kz_wait 5 nothing_of_it
+}
+
+@test "RT-6: without subordinate ids up is refused as userns_unavailable with the command that helps" {
+	usermod --del-subuids 1-4294967294 "$NAME"
+	run --separate-stderr rootless_as "$NAME" kz up
+	echo "$status $stderr"
+	[ "$status" -eq 69 ]
+	[[ "$stderr" == *"userns_unavailable: user $NAME has no range"*"/etc/subuid"*"usermod --add-subuids "*"$NAME"* ]]
+	run rootless_as "$NAME" kz doctor
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"fail  userns "*"/etc/subuid"*"usermod --add-subuids"* ]]
+}
+
+@test "RT-6: doctor names each file that lacks ids with a range of its own, and offers nobody's range twice" {
+	local first taken
+	usermod --del-subgids 1-4294967294 "$NAME"
+	run rootless_as "$NAME" kz doctor -j
+	jq -r 'select(.check == "userns") | .fix' <<<"$output" | tee "$ALL/fixes"
+	[ "$(wc -l <"$ALL/fixes")" -eq 2 ]
+	grep -q 'add-subuids' "$ALL/fixes"
+	grep -q 'add-subgids' "$ALL/fixes"
+	first=$(sed -n 's/.*--add-subuids \([0-9]*\)-.*/\1/p' "$ALL/fixes")
+	taken=$(awk -F: -v f="$first" 'f + 65536 > $2 && f < $2 + $3' /etc/subuid)
+	[ -z "$taken" ]
+	# the commands do what they promise
+	while read -r _ fix; do $fix; done <"$ALL/fixes"
+	run rootless_as "$NAME" kz doctor -j
+	[ "$(jq -r 'select(.check == "userns") | .level' <<<"$output")" = ok ]
+}
+
+@test "RT-6: without a cgroup of the user's up is refused as cgroup_unavailable and leaves nothing running" {
+	run --separate-stderr rootless_as "$NAME" kz up
+	echo "$status $stderr"
+	[ "$status" -eq 69 ]
+	[[ "$stderr" == *"cgroup_unavailable: "*"not yours to divide"*"try: "* ]]
+	nothing_of_it
+	run rootless_as "$NAME" kz doctor
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"fail  cgroups "*"; fix: "* ]]
+	[[ "$output" == *"warn  runtime "*"not tried"* ]]
+}
+
+# bats test_tags=case:rootless
+@test "DEP-2 RT-6: with ids and cgroups of the user's doctor is content, up opens admission, a program runs" {
+	rootless_cgroups "$NAME"
+	run rootless_in "$NAME" kz doctor
+	echo "$output"
+	[[ "$output" != *"fail  userns"* && "$output" != *"fail  cgroups"* && "$output" != *"fail  runtime"* ]]
+	up
+	[ "$(stat -c %U "$(STATE_OF)")" = "$NAME" ]
+	[ "$(rootless_as "$NAME" kz run -c 'print(6 * 7)')" = 42 ]
+}
+
+# bats test_tags=case:rootless
+@test "RT-6: program and process 1 have ids of the user's range alone, and none of a privilege outside" {
+	local map
+	map=$(rootless_as "$NAME" kz run -l shell -c 'cat /proc/self/uid_map')
+	echo "$map"
+	[ "$(wc -l <<<"$map")" -eq 3 ]
+	rootless_as "$NAME" kz-lease with -A a -C c -- kz-run -A a -C c -c 'import time; time.sleep(3)' 3>&- &
+	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]3[)]'
+	wait $!
+	run rootless_as "$NAME" kz run -l shell -c 'ls -A /usr/local; id -u; mount -t tmpfs x /tmp'
+	echo "$output"
+	[[ "$output" != *bin* && "$output" == *1000* && "$output" == *mount:* ]]
+	[ "$status" -ne 0 ]
+}
+
+# bats test_tags=case:rootless
+@test "BOUND-1 EXEC-8: the bounds of memory, processes and time end a program of such a kz too" {
+	local cause program
+	local -a limit=()
+	for cause in memory pids wall; do
+		case $cause in
+		memory) program='a=[]
+while True: a.append(bytearray(1 << 20))' ;;
+		pids) program='import os
+while True:
+  try: os.fork()
+  except OSError: pass' ;;
+		wall) program='while True: pass' limit=(-t 2000) ;;
+		esac
+		run rootless_as "$NAME" kz-run -j "${limit[@]}" -c "$program"
+		echo "$cause: ${lines[-1]}"
+		[ "$(jq -r .cause <<<"${lines[-1]}")" = "$cause" ]
+	done
+	[ "$(rootless_as "$NAME" kz run -c 'print(1)')" = 1 ]
+}
+
+# bats test_tags=case:rootless
+@test "POOL-5 RESET-1: 20 runs at once, then the pool is back" {
+	local i
+	rm -f "$ALL"/out.*
+	for i in $(seq 20); do
+		rootless_as "$NAME" kz run -c "print($i * 2)" >"$ALL/out.$i" 3>&- &
+	done
+	wait
+	for i in $(seq 20); do [ "$(cat "$ALL/out.$i")" = $((i * 2)) ]; done
+	rootless_as "$NAME" kz status
+}
+
+# bats test_tags=case:rootless
+@test "RT-6: two deployments of one user never have ids in common" {
+	rootless_in "$NAME" kz up --state "/tmp/$NAME/second" --set SANDBOX_WARM_POOL_MIN=2 --set KZ_RUNTIME=runc
+	kz_wait 15 bases_are 3
+	cat "$ALL/ids"
+	[ -z "$(uniq -d "$ALL/ids")" ]
+	rootless_as "$NAME" env KZ_STATE="/tmp/$NAME/second" kz down -f
+	rootless_as "$NAME" env KZ_STATE="/tmp/$NAME/second" kz down --purge --yes
+}
+
+# bats test_tags=case:rootless
+@test "FENCE-7 DEP-1: the whole tree killed under a running program: down leaves no process, cgroup or claim" {
+	rootless_as "$NAME" kz-run -c 'import time; time.sleep(60)' >/dev/null 2>&1 3>&- &
+	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]60[)]'
+	kill_all
+	wait || true
+	down
+}
+
+# bats test_tags=case:rootless
+@test "FENCE-4: a driver killed in the middle of a create: the next up finds and removes what it left" {
+	local i
+	for i in 1 2 3 4 5; do
+		rootless_in "$NAME" kz up --set SANDBOX_WARM_POOL_MIN=2 >/dev/null 2>&1 3>&- &
+		sleep "0.$((i * 2))"
+		kill_all
+		wait
+	done
+	up
+	[ "$(rootless_as "$NAME" kz run -c 'print(3)')" = 3 ]
+	down
+}
+
+# bats test_tags=case:rootless
+@test "DEP-1: purge from any place removes the state directory" {
+	rootless_as "$NAME" kz down --purge --yes
+	[ ! -e "$(STATE_OF)" ]
+}
