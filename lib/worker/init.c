@@ -169,7 +169,6 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 		say_failure(KZ_SAY_REFUSED, bad.step, bad.sys_errno);
 		return;
 	}
-	say(&s, KZ_SAY_STARTED, 0);
 	reap_until(pid, &status);
 	say(&s, KZ_SAY_ENDED, status);
 }

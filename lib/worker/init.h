@@ -32,7 +32,6 @@ enum kz_init_say_what {
 	KZ_SAY_READY = 1,
 	KZ_SAY_FAILED, /* setting up failed: step and errno */
 	KZ_SAY_VIEW,
-	KZ_SAY_STARTED, /* the program was executed */
 	KZ_SAY_REFUSED, /* it could not be: step and errno */
 	KZ_SAY_ENDED,   /* its wait status in value */
 };

@@ -76,10 +76,11 @@ static void set_number(struct kz_json *o, const char *key, int64_t n)
 struct kz_json *kz_run_record(struct kz_run *r)
 {
 	struct kz_json *o = kz_json_object();
-	const char *cause = r->is_started ? cause_of(r) : "unknown";
-	bool has_status = r->is_started && r->has_status && !r->cause;
+	/* ended before a word came, it may have run: only a refusal says that it did not */
+	const char *cause = r->is_refused ? "unknown" : cause_of(r);
+	bool has_status = !r->is_refused && r->has_status && !r->cause;
 
-	kz_json_set_bool(o, "started", r->is_started);
+	kz_json_set_bool(o, "started", !r->is_refused);
 	kz_json_set_str(o, "cause", cause);
 	set_number(o, "exit", has_status && WIFEXITED(r->status) ? WEXITSTATUS(r->status) : -1);
 	set_number(o, "signal", has_status && WIFSIGNALED(r->status) ? WTERMSIG(r->status) : -1);

@@ -123,6 +123,7 @@ static void gauge(void *arg)
 
 static void refused(struct kz_run *r, const struct kz_init_say *s)
 {
+	r->is_refused = true;
 	r->reason = kz_reason_code(KZ_R_WORKER_FAULT);
 	if (kz_str_eq(s->step, "exec"))
 		r->reason = kz_reason_code(s->sys_errno == ENOENT ? KZ_R_INTERPRETER_MISSING :
@@ -142,9 +143,7 @@ static void heard(void *arg)
 		kz_watch_enable(r->sock, false); /* its death follows */
 		return;
 	}
-	if (s.what == KZ_SAY_STARTED) {
-		r->is_started = true;
-	} else if (s.what == KZ_SAY_REFUSED) {
+	if (s.what == KZ_SAY_REFUSED) {
 		refused(r, &s);
 	} else if (s.what == KZ_SAY_ENDED) {
 		if (r->state == KZ_RUN_GOING) {
@@ -239,7 +238,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 {
 	r->calls = *calls;
 	r->arg = arg;
-	r->is_started = r->has_status = r->is_dead = r->input_ended = false;
+	r->is_refused = r->has_status = r->is_dead = r->input_ended = false;
 	r->hit_disk = r->hit_inodes = false;
 	r->cause = r->reason = NULL;
 	r->killed = 0;

@@ -38,7 +38,7 @@ struct kz_run {
 	bool input_ended;
 	struct kz_keep keep;
 
-	bool is_started, has_status, is_dead;
+	bool is_refused, has_status, is_dead;
 	int status;
 	const char *cause;  /* of an end that was not the program's own; static */
 	const char *reason; /* code; static */

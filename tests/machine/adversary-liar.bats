@@ -63,3 +63,13 @@ unknown() {
 	kz_run -c 'print(1)'
 	[ "$status" -eq 0 ]
 }
+
+@test "EXEC-5 EXEC-8 a run that ends before the worker hears of its start is never said not to have run" {
+	for _ in 1 2 3 4 5 6 7 8; do
+		kz_run -t 1 -l shell -c 'echo ran; sleep 4'
+		echo "$status $record"
+		[ "$status" -eq 124 ]
+		kz_record_is outcome bounded
+		kz_record_is cause wall
+	done
+}
