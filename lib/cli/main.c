@@ -18,14 +18,22 @@
 
 #define OUT_MAX (64 * 1024 * 1024)
 
-/* A descriptor 0 to 2 that is closed would be given to the next file opened. */
+/*
+ * A descriptor 0 to 2 that is closed would be given to the next file opened.  A
+ * closed standard output stays one that cannot be written: its output would be lost.
+ */
 static void open_standard(void)
 {
+	bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
 	int fd;
 
-	do
+	do {
 		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
+		if (fd == STDOUT_FILENO && !has_output) {
+			close(fd);
+			fd = open("/dev/null", O_RDONLY);
+		}
+	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd < 0)
 		_exit(71);
 	close(fd);
@@ -114,10 +122,9 @@ static void tell(struct kz_cli *cli)
 int kz_main_end_as(struct kz_cli *cli, enum kz_rc rc, int status)
 {
 	if (rc) {
-		int own = complete(cli, rc);
-
+		(void)complete(cli, rc);
 		if (cli->json)
-			tell_json(cli, own);
+			tell_json(cli, status);
 		tell(cli);
 	}
 	if (!kz_out_flush(cli) && status == 0) {

@@ -86,12 +86,26 @@ is_error_line() {
 	done
 }
 
-@test "closed standard descriptors harm nothing" {
+@test "closed standard input and error harm nothing" {
 	for p in $PROGRAMS; do
 		status=0
-		"$KZ_BIN/$p" -h <&- >&- 2>&- || status=$?
+		"$KZ_BIN/$p" -h <&- >"$BATS_TEST_TMPDIR/out" 2>&- || status=$?
 		echo "$p: $status"
 		[ "$status" -eq 0 ]
+		grep -q '^usage: ' "$BATS_TEST_TMPDIR/out"
+	done
+}
+
+@test "EXEC-8 output for a closed standard output is 74, not success" {
+	for p in $PROGRAMS; do
+		status=0
+		"$KZ_BIN/$p" -h >&- 2>"$BATS_TEST_TMPDIR/err" || status=$?
+		echo "$p: $status"
+		[ "$status" -eq 74 ]
+		grep -q "^$p.*: stdout_failed: " "$BATS_TEST_TMPDIR/err"
+		status=0
+		"$KZ_BIN/$p" -h <&- >&- 2>&- || status=$?
+		[ "$status" -eq 74 ]
 	done
 }
 
