@@ -110,6 +110,59 @@ kz-run: output_truncated: "* ]]
 	grep -q '^kz-run: stdout_failed: ' err
 }
 
+@test "EXEC-8 a closed stdout is a failure of a run that prints, and of no other" {
+	local rc=0
+	kz-run -c 'print(1)' >&- 2>err || rc=$?
+	[ "$rc" -eq 125 ]
+	[[ $(tail -n 1 err) == "kz-run: stdout_failed: "* ]]
+	rc=0
+	kz-run -j -c 'pass' >&- 2>err || rc=$?
+	[ "$rc" -eq 74 ]
+	[[ $(tail -n 1 err) == "kz-run: stdout_failed: "* ]]
+	kz-run -c 'pass' >&-
+	kz-run -c 'import sys; print(1, file=sys.stderr)' >&- 2>err
+	[ "$(cat err)" = 1 ]
+	rc=0
+	kz-lease list -j >&- 2>err || rc=$?
+	[ "$rc" -eq 0 ] # nothing to print
+	rc=0
+	kz config show >&- 2>err || rc=$?
+	[ "$rc" -eq 74 ]
+	rc=0
+	kz status >&- 2>err || rc=$?
+	[ "$rc" -eq 74 ]
+}
+
+@test "EXEC-5 -j: the error object's status is the one the run ends with, interrupted or not" {
+	local pid rc=0
+	kz-run -j -l shell -c 'echo up; sleep 30' >out 2>err &
+	pid=$!
+	kz_wait 20 grep -q up out
+	kill -TERM $pid
+	wait $pid || rc=$?
+	[ "$rc" -eq 143 ]
+	[ "$(jq -r 'select(.type == "error").status' out)" -eq 143 ]
+	rc=0
+	kz-run -j -t 300 -l shell -c 'sleep 30' >out 2>err || rc=$?
+	[ "$rc" -ne 0 ]
+	[ "$(jq -r 'select(.type == "error").status // empty' out | grep -vx "$rc" | wc -l)" -eq 0 ]
+}
+
+@test "BOUND-12 kept output is exact to the byte, in -j too, where text ends at a character" {
+	kz config set SANDBOX_MAX_OUTPUT_BYTES=1000
+	kz_run -c 'print("€" * 500, end="")'
+	kz-run -j -c 'print("€" * 500, end="")' >events || true
+	kz config set SANDBOX_MAX_OUTPUT_BYTES=67108864
+	kz_record_is stdout.kept_bytes "$(printf %s "$output" | wc -c)"
+	jq -r 'select(.type == "output") | .text // empty' events | iconv -f UTF-8 -t UTF-8 >/dev/null
+	local bytes
+	bytes=$(jq -c 'select(.type == "output")' events | while read -r e; do
+		jq -j '.text // empty' <<<"$e"
+		jq -j '.base64 // empty' <<<"$e" | base64 -d
+	done | wc -c)
+	[ "$bytes" -eq "$(jq -r 'select(.type == "record").stdout.kept_bytes' events)" ]
+}
+
 @test "EXEC-8 a record that cannot be written says so, with the reason on the last line" {
 	local rc=0
 	kz-run --record 7 -c 'print(1)' 7>/dev/full >out 2>err || rc=$?

@@ -166,7 +166,8 @@ static void drain(struct kz_job *j)
 }
 
 /* {"v":1,"type":"error",...}: what of kz's own went wrong, in words. */
-static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_reason r)
+static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_reason r,
+			      int status)
 {
 	kz_auto_json struct kz_json *o = kz_json_object();
 	struct kz_err err = KZ_ERR_INIT;
@@ -174,7 +175,7 @@ static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_
 	kz_json_set_int(o, "v", 1);
 	kz_json_set_str(o, "type", "error");
 	kz_json_set_str(o, "reason", kz_reason_code(r));
-	kz_json_set_int(o, "status", kz_reason_status(r));
+	kz_json_set_int(o, "status", status);
 	kz_json_set_str(o, "text", e->text);
 	return o ? kz_job_print_json(j, o, &err) : KZ_E_OS;
 }
@@ -222,7 +223,7 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 	if (!j->ask->is_json || !j->out)
 		return;
 	if (v.has_reason)
-		print_error(j, &out->err, v.reason);
+		print_error(j, &out->err, v.reason, out->status);
 	if (kz_writer_add(j->out, line.data, line.len, &err) ||
 	    kz_writer_drain(j->out, j->sig_fd, &err)) {
 		kz_job_is_cancelled(j);
