@@ -284,12 +284,25 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 }
 
 @test "EXEC-3 hostile bytes in programs and arguments" {
+	# some interpreters run what stands before a zero byte and end with 0
 	printf 'print("a")\n\0print("b")' >nul.py
-	local rc=0 bare
-	bare=$(/usr/bin/python3 nul.py 2>/dev/null) || rc=$?
-	kz_run nul.py
-	[ "$status" -eq "$rc" ]
-	[ "$output" = "$bare" ]
+	local name
+	for name in nul.py nul.js nul.sh nul; do
+		[ "$name" = nul.py ] || cp nul.py "$name"
+		kz_run "$name"
+		[ "$status" -eq 125 ]
+		[ -z "$output" ]
+		[[ $error == *"kz-run: code_unreadable: "*zero* ]]
+		kz_record_is outcome not_run
+	done
+	kz_run - <nul.py
+	[ "$status" -eq 125 ]
+	# an archive of modules is no text and runs
+	mkdir app
+	echo 'print("zipped")' >app/__main__.py
+	python3 -m zipapp app -o app.pyz
+	kz_run -l python app.pyz
+	[ "$output" = zipped ]
 	printf 'print("\xff")' >bad.py
 	kz_run bad.py
 	[ "$status" -eq 1 ]
@@ -299,4 +312,16 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	[ "$status" -eq 0 ]
 	[ "$(cat ./-dash.txt)" = y ]
 	[ "$(kz_record 'outputs[0].name')" = 'א.txt' ]
+}
+
+@test "EXEC-3 node: arguments begin at the same place for -c, long -c and FILE" {
+	local code='console.log(JSON.stringify(process.argv.slice(2)))' long
+	kz_run -l node -c "$code" x -y
+	[ "$output" = '["x","-y"]' ]
+	long="$code //$(head -c 40000 /dev/zero | tr '\0' a)"
+	kz_run -l node -c "$long" x -y
+	[ "$output" = '["x","-y"]' ]
+	echo "$code" >args.js
+	kz_run args.js x -y
+	[ "$output" = '["x","-y"]' ]
 }

@@ -97,18 +97,37 @@ static enum kz_rc by_shebang(const char *head, size_t n, enum kz_language *out, 
 	return KZ_OK;
 }
 
+/* A zip of modules ends with a record of 22 bytes: Python runs such an archive. */
+static bool is_archive(const char *p, size_t n)
+{
+	return n >= 22 && !memcmp(p + n - 22, "PK\005\006", 4);
+}
+
+/* Interpreters differ in what they make of a zero byte; some run what stands before it and end with 0. */
+static enum kz_rc refuse_zero(const struct kz_source *s, const char *p, size_t n,
+			      struct kz_err *err)
+{
+	const char *zero = memchr(p, 0, n);
+
+	if (!zero || (s->language == KZ_LANG_PYTHON && is_archive(p, n)))
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_CODE_UNREADABLE,
+			 "the program is no text: byte %zu of it is zero", (size_t)(zero - p));
+}
+
 /* Hash the file and find its language by its first bytes unless known. */
 static enum kz_rc look(struct kz_source *s, const char *path, const char *language, const char *p,
 		       struct kz_err *err)
 {
 	size_t n = (size_t)s->size;
+	enum kz_rc rc = KZ_OK;
 
 	kz_sha256_hex(p, n, s->sha256);
 	if (language)
-		return by_name(language, &s->language, err);
-	if (path && by_suffix(path, &s->language))
-		return KZ_OK;
-	return by_shebang(p, n, &s->language, err);
+		rc = by_name(language, &s->language, err);
+	else if (!path || !by_suffix(path, &s->language))
+		rc = by_shebang(p, n, &s->language, err);
+	return rc ? rc : refuse_zero(s, p, n, err);
 }
 
 static enum kz_rc open_path(const char *path, int *fd, struct kz_err *err)
@@ -217,7 +236,7 @@ void kz_source_release(struct kz_source *s)
 const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count,
 			    char path[300])
 {
-	const char **argv = calloc(count + 5, sizeof(*argv));
+	const char **argv = calloc(count + 6, sizeof(*argv));
 	size_t n = 0;
 
 	if (!argv)
@@ -226,11 +245,11 @@ const char **kz_source_argv(const struct kz_source *s, const char *const *args, 
 	if (s->text) {
 		argv[n++] = languages[s->language].flag;
 		argv[n++] = s->text;
-		/* node would take options of the program for its own; sh takes the next word for $0 */
+		/* node would take options of the program for its own; both take the next word for the program's name */
 		if (s->language == KZ_LANG_NODE)
 			argv[n++] = "--";
-		else if (s->language == KZ_LANG_SHELL)
-			argv[n++] = "sh";
+		if (s->language != KZ_LANG_PYTHON)
+			argv[n++] = s->language == KZ_LANG_NODE ? "[eval]" : "sh";
 	} else {
 		snprintf(path, 300, "%s/%s", KZ_SOURCE_DIR, s->name);
 		argv[n++] = path;
