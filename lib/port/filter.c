@@ -12,6 +12,8 @@
 
 #include "base/auto.h"
 
+#define API_KILL_PROCESS 3
+
 static void ctx_release(scmp_filter_ctx *ctx)
 {
 	if (*ctx)
@@ -68,6 +70,12 @@ enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **
 
 	if (!ctx || fd < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a filter");
+	/*
+	 * libseccomp asks for this action by a call that gVisor lacks; a kernel that does not
+	 * know an action kills the caller, which is what is meant.
+	 */
+	if (seccomp_api_get() < API_KILL_PROCESS && seccomp_api_set(API_KILL_PROCESS) < 0)
+		return kz_err_set(err, KZ_E_SOFTWARE, "libseccomp is too old");
 	/* a binary tree instead of a list: the common calls are near the start either way */
 	if (seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0 ||
 	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)

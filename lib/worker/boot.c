@@ -45,14 +45,14 @@ static enum kz_rc one_fd(const struct kz_json *o, const char *key, int *out, str
 	return rc;
 }
 
-static enum kz_rc read_fds(const struct kz_json *o, struct kz_boot_fds *f, struct kz_err *err)
+static enum kz_rc read_fds(const struct kz_json *o, bool single_use, struct kz_boot_fds *f,
+			   struct kz_err *err)
 {
 	const struct kz_json *procs = kz_json_get(o, "tenant_procs");
 	const struct {
 		const char *key;
 		int *fd;
 	} all[] = { { "control", &f->control },
-		    { "ready", &f->ready },
 		    { "procs_read", &f->procs_read },
 		    { "pids_current", &f->pids_current },
 		    { "pids_events", &f->pids_events },
@@ -60,8 +60,14 @@ static enum kz_rc read_fds(const struct kz_json *o, struct kz_boot_fds *f, struc
 		    { "memory_current", &f->memory_current },
 		    { "memory_peak", &f->memory_peak },
 		    { "cpu_usage", &f->cpu_usage } };
-	enum kz_rc rc = KZ_OK;
+	enum kz_rc rc = one_fd(o, "ready", &f->ready, err);
 
+	f->life = -1;
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		*all[i].fd = -1;
+	/* under a kernel of its own nothing of the host's can be passed */
+	if (single_use)
+		return rc;
 	for (size_t i = 0; i < sizeof all / sizeof *all && rc == KZ_OK; i++)
 		rc = one_fd(o, all[i].key, all[i].fd, err);
 	if (rc != KZ_OK)
@@ -160,7 +166,9 @@ static enum kz_rc parse(const struct kz_json *o, struct kz_boot *b, struct kz_er
 	rc = read_caps(kz_json_get(o, "capabilities"), &b->capabilities, err);
 	if (rc == KZ_OK)
 		rc = read_limits(kz_json_get(o, "limits"), b, err);
-	return rc == KZ_OK ? read_fds(kz_json_get(o, "fds"), &b->fds, err) : rc;
+	if (rc == KZ_OK && b->single_use)
+		rc = text(o, "control_path", b->control_path, sizeof b->control_path, err);
+	return rc == KZ_OK ? read_fds(kz_json_get(o, "fds"), b->single_use, &b->fds, err) : rc;
 }
 
 enum kz_rc kz_boot_read(int fd, struct kz_boot *b, struct kz_err *err)

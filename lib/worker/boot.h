@@ -14,13 +14,14 @@
 #define KZ_BOOT_FD 3
 #define KZ_BOOT_PROCS 8
 
-/* The tenant's cgroup files, opened outside; -1 where there is none. */
+/* The tenant's cgroup files, opened outside, or inside by kz_guest_prepare; -1 where there is none. */
 struct kz_boot_fds {
 	int control, ready;
 	int tenant_procs[KZ_BOOT_PROCS];
 	int tenant_procs_count;
 	int procs_read, pids_current, pids_events;
 	int memory_events, memory_current, memory_peak, cpu_usage;
+	int life; /* in a child without pidfd: open as long as it lives */
 };
 
 struct kz_boot {
@@ -28,7 +29,8 @@ struct kz_boot {
 	uid_t tenant_uid;
 	gid_t tenant_gid;
 	bool is_v1; /* form of the cgroup files */
-	bool single_use;
+	bool single_use; /* serves one lease, under a kernel of its own */
+	char control_path[108]; /* where it makes its control socket, "" when it is passed */
 	int64_t uid_count;
 	uint64_t capabilities; /* bit mask that process 1 must hold exactly */
 	int64_t disk_bytes, inodes, pids, memory_bytes, open_files, output_bytes;

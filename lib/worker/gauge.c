@@ -81,11 +81,22 @@ int64_t kz_gauge_processes(const struct kz_boot *b)
 
 int64_t kz_gauge_pids_denied(const struct kz_boot *b)
 {
+	/* Where nobody counts, being over the limit is what shows: its bound lets one more start. */
+	if (b->single_use)
+		return kz_gauge_pids(b) > b->pids + 1;
 	return field(b->fds.pids_events, "max");
+}
+
+int64_t kz_gauge_memory(const struct kz_boot *b)
+{
+	return whole(b->fds.memory_current);
 }
 
 int64_t kz_gauge_oom_kills(const struct kz_boot *b)
 {
+	/* gVisor kills nobody for memory: the worker does, before the host's bound ends all of it */
+	if (b->single_use)
+		return kz_gauge_memory(b) >= b->memory_bytes;
 	return field(b->fds.memory_events, "oom_kill");
 }
 

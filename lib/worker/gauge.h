@@ -13,6 +13,7 @@
 int64_t kz_gauge_pids(const struct kz_boot *b);        /* tasks now */
 int64_t kz_gauge_processes(const struct kz_boot *b);   /* processes now */
 int64_t kz_gauge_pids_denied(const struct kz_boot *b); /* forks denied at the limit, ever */
+int64_t kz_gauge_memory(const struct kz_boot *b);      /* memory now */
 int64_t kz_gauge_oom_kills(const struct kz_boot *b);   /* processes killed for memory, ever */
 int64_t kz_gauge_cpu_us(const struct kz_boot *b);      /* processor time, ever */
 int64_t kz_gauge_peak(const struct kz_boot *b); /* highest memory since kz_gauge_peak_reset */

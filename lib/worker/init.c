@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "base/auto.h"
 #include "worker/dirty.h"
+#include "worker/guest.h"
 #include "worker/launch.h"
 #include "worker/mounts.h"
 #include "worker/view.h"
@@ -50,9 +52,12 @@ static void say_failure(uint32_t what, const char *step, int sys_errno)
 static int keep_descriptors(struct kz_boot *b, int sock)
 {
 	int high[KZ_BOOT_PROCS + 1];
+	int life = b->fds.life;
 	int n = b->fds.tenant_procs_count;
 
-	if ((high[n] = fcntl(sock, F_DUPFD_CLOEXEC, 512)) < 0)
+	/* signed on some kernels, so not ~0U */
+	if ((high[n] = fcntl(sock, F_DUPFD_CLOEXEC, 512)) < 0 ||
+	    (life >= 0 && (life = fcntl(life, F_DUPFD_CLOEXEC, 512)) < 0))
 		return -1;
 	for (int i = 0; i < n; i++)
 		if ((high[i] = fcntl(b->fds.tenant_procs[i], F_DUPFD_CLOEXEC, 512)) < 0)
@@ -64,7 +69,9 @@ static int keep_descriptors(struct kz_boot *b, int sock)
 		if (dup3(high[i], b->fds.tenant_procs[i], O_CLOEXEC) < 0)
 			return -1;
 	}
-	return (int)syscall(SYS_close_range, SOCK_FD + 1 + n, ~0U, 0);
+	if (life >= 0 && dup3(life, SOCK_FD + 1 + n++, O_CLOEXEC) < 0)
+		return -1;
+	return (int)syscall(SYS_close_range, SOCK_FD + 1 + n, INT_MAX, 0);
 }
 
 static int loopback_up(void)
@@ -72,7 +79,12 @@ static int loopback_up(void)
 	kz_auto_close int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
 
-	return fd < 0 ? -1 : ioctl(fd, SIOCSIFFLAGS, &r);
+	if (fd < 0)
+		return -1;
+	if (ioctl(fd, SIOCSIFFLAGS, &r) == 0)
+		return 0;
+	/* one that is up from the start cannot be set up everywhere */
+	return ioctl(fd, SIOCGIFFLAGS, &r) < 0 || !(r.ifr_flags & IFF_UP) ? -1 : 0;
 }
 
 /* connections in TIME_WAIT outlive their processes and are counted for the whole host */
@@ -94,13 +106,15 @@ static const char *set_up(struct init *in, int sock)
 		return "descriptors";
 	if (setsid() < 0)
 		return "session";
-	if ((bad = kz_mounts_enter_tenant()))
+	bad = in->boot->single_use ? kz_guest_enter_tenant() : kz_mounts_enter_tenant();
+	if (bad)
 		return bad;
 	if (sethostname("kz", 2) < 0)
 		return "hostname";
 	if (loopback_up() < 0)
 		return "loopback";
-	return no_time_wait() < 0 ? "tcp_max_tw_buckets" : NULL;
+	/* a network stack of its own ends with the worker */
+	return !in->boot->single_use && no_time_wait() < 0 ? "tcp_max_tw_buckets" : NULL;
 }
 
 static void join(struct init *in)

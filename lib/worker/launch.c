@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -65,12 +67,14 @@ static int set_limits(const struct kz_launch *l)
 		{ RLIMIT_RSS, RLIM_INFINITY },
 		{ RLIMIT_LOCKS, RLIM_INFINITY },
 		{ RLIMIT_RTTIME, RLIM_INFINITY },
-		{ RLIMIT_NPROC,
-		  RLIM_INFINITY }, /* the cgroup's bound holds, which counts threads too */
+		/* elsewhere the cgroup's bound holds, which counts threads too */
+		{ RLIMIT_NPROC, l->boot->single_use ? (rlim_t)l->boot->pids : RLIM_INFINITY },
 	};
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-		if (limit(fixed[i].what, fixed[i].value) < 0)
+		/* a kernel that has no such limit has nothing to bound by it */
+		if (limit(fixed[i].what, fixed[i].value) < 0 &&
+		    !(l->boot->single_use && errno == EPERM))
 			return -1;
 	return 0;
 }
@@ -83,16 +87,29 @@ static int drop_bounding(void)
 	return 0;
 }
 
-static int drop_rest(void)
+static int lock_bits(bool single_use)
+{
+	int rc = prctl(PR_SET_SECUREBITS,
+		       SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
+			       SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+			       SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
+		       0, 0, 0);
+
+	/* gVisor has no such bits; no_new_privs and an empty bounding set hold by themselves */
+	return rc < 0 && single_use && errno == EINVAL ? 0 : rc;
+}
+
+static int drop_rest(bool single_use)
 {
 	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2];
 
 	memset(none, 0, sizeof none);
-	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
-			       syscall(SYS_capset, &h, none) < 0 ?
-		       -1 :
-		       0;
+	/* what gVisor does not have it cannot hold either */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 &&
+	    !(single_use && errno == EINVAL))
+		return -1;
+	return syscall(SYS_capset, &h, none) < 0 ? -1 : 0;
 }
 
 static char **vector(char **strings, const char *end, uint32_t n)
@@ -145,7 +162,7 @@ static int set_descriptors(struct kz_launch *l)
 	if (dup3(from[3], REPORT_FD, O_CLOEXEC) < 0)
 		return -1;
 	l->report = REPORT_FD;
-	return (int)syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0);
+	return (int)syscall(SYS_close_range, REPORT_FD + 1, INT_MAX, 0);
 }
 
 _Noreturn void kz_launch(const struct kz_launch *given)
@@ -162,12 +179,7 @@ _Noreturn void kz_launch(const struct kz_launch *given)
 	umask(022);
 	if (set_limits(&l) < 0)
 		fail(l.report, "limits");
-	if (drop_bounding() < 0 ||
-	    prctl(PR_SET_SECUREBITS,
-		  SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
-			  SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-			  SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
-		  0, 0, 0) < 0)
+	if (drop_bounding() < 0 || lock_bits(b->single_use) < 0)
 		fail(l.report, "bounding set");
 	if (syscall(SYS_setgroups, 0, NULL) < 0)
 		fail(l.report, "groups");
@@ -175,7 +187,7 @@ _Noreturn void kz_launch(const struct kz_launch *given)
 		fail(l.report, "gid");
 	if (syscall(SYS_setresuid, b->tenant_uid, b->tenant_uid, b->tenant_uid) < 0)
 		fail(l.report, "uid");
-	if (drop_rest() < 0)
+	if (drop_rest(b->single_use) < 0)
 		fail(l.report, "capabilities");
 	if (chdir(HOME) < 0)
 		fail(l.report, "directory");

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/str.h"
 #include "port/json.h"
 #include "rule/reason.h"
+#include "worker/guest.h"
 
 #define OUTSIDE_LEAST 65536 /* below are the host's own users */
 #define OWN_FILES 64        /* descriptors that process 1 itself needs */
@@ -88,9 +90,11 @@ static enum kz_rc check_status(const struct kz_boot *b, struct kz_err *err)
 	for (size_t i = 0; i < 2; i++)
 		if (strtoull(status_field(&s, none[i]), NULL, 16) != 0)
 			return off(err, "capabilities are inheritable or ambient");
-	if (*status_field(&s, "NoNewPrivs") != '1')
+	/* asked of the kernel: gVisor does not list it */
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return off(err, "no_new_privs is not set");
-	if (*status_field(&s, "Seccomp") != '2')
+	/* gVisor answers system calls itself and shows no filter */
+	if (!b->single_use && *status_field(&s, "Seccomp") != '2')
 		return off(err, "no system call filter is on");
 	if (isdigit((unsigned char)*status_field(&s, "Groups")))
 		return off(err, "supplementary groups are set");
@@ -162,17 +166,43 @@ static const char *judge_mount(const struct mount *m)
 	return NULL;
 }
 
-static enum kz_rc check_mounts(struct kz_err *err)
+/*
+ * Under a kernel of its own: what comes from the host is read-only but for the
+ * directory of the control socket; all else is that kernel's and ends with it.
+ */
+static const char *judge_guest_mount(const struct mount *m, const char *control)
 {
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
+	static const char *const its_own[] = { "proc", "sysfs", "tmpfs", "devpts", "mqueue" };
+	size_t n = strlen(m->at);
+
+	if (has_option(m->options, "ro"))
+		return NULL;
+	if (kz_str_eq(m->at, "/"))
+		return "the root is writable";
+	for (size_t i = 0; i < sizeof its_own / sizeof *its_own; i++)
+		if (kz_str_eq(m->type, its_own[i]))
+			return NULL;
+	/* the control path is this directory and one name in it */
+	if (strncmp(control, m->at, n) == 0 && control[n] == '/' && !strchr(control + n + 1, '/'))
+		return NULL;
+	return "something writable of the host is mounted";
+}
+
+static enum kz_rc check_mounts(const struct kz_boot *b, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf table = KZ_BUF_INIT(1 << 20);
 	char *line, *save = NULL;
 	bool has_root = false;
 
-	if (slurp("/proc/self/mountinfo", &b, err) != KZ_OK)
+	if (slurp("/proc/self/mountinfo", &table, err) != KZ_OK)
 		return KZ_E_NOPERM;
-	for (line = strtok_r(b.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (line = strtok_r(table.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct mount m;
-		const char *bad = cut_mount(line, &m) ? judge_mount(&m) : "mountinfo is malformed";
+		const char *bad = "mountinfo is malformed";
+
+		if (cut_mount(line, &m))
+			bad = b->single_use ? judge_guest_mount(&m, b->control_path) :
+					      judge_mount(&m);
 
 		if (bad)
 			return off(err, bad);
@@ -255,14 +285,17 @@ enum kz_rc kz_posture_check(const struct kz_boot *b, struct kz_json **posture, s
 {
 	int64_t uid = 0, gid = 0;
 	struct kz_json *o;
-	enum kz_rc rc = check_map("/proc/self/uid_map", b->uid_count, &uid, err);
+	enum kz_rc rc = KZ_OK;
 
-	if (rc == KZ_OK)
+	/* a kernel of its own has users of its own: its map tells nothing of the host */
+	if (!b->single_use)
+		rc = check_map("/proc/self/uid_map", b->uid_count, &uid, err);
+	if (rc == KZ_OK && !b->single_use)
 		rc = check_map("/proc/self/gid_map", b->uid_count, &gid, err);
 	if (rc == KZ_OK)
 		rc = check_status(b, err);
 	if (rc == KZ_OK)
-		rc = check_mounts(err);
+		rc = check_mounts(b, err);
 	if (rc == KZ_OK)
 		rc = check_network(err);
 	if (rc == KZ_OK)
@@ -270,12 +303,15 @@ enum kz_rc kz_posture_check(const struct kz_boot *b, struct kz_json **posture, s
 	if (rc != KZ_OK)
 		return rc;
 	o = kz_json_object();
-	kz_json_set_int(o, "uid_base", uid);
-	kz_json_set_int(o, "gid_base", gid);
+	if (!b->single_use) {
+		kz_json_set_int(o, "uid_base", uid);
+		kz_json_set_int(o, "gid_base", gid);
+	}
+	kz_json_set_str(o, "kernel", b->single_use ? kz_guest_kernel() : "shared");
 	kz_json_set_int(o, "uid_count", b->uid_count);
 	kz_json_set(o, "capabilities", capability_names(b->capabilities));
 	kz_json_set_bool(o, "no_new_privs", true);
-	kz_json_set_int(o, "seccomp", 2);
+	kz_json_set_int(o, "seccomp", prctl(PR_GET_SECCOMP, 0, 0, 0, 0));
 	kz_json_set_bool(o, "root_readonly", true);
 	kz_json_set_str(o, "network", "loopback");
 	kz_json_set_bool(o, "single_use", b->single_use);

@@ -13,11 +13,13 @@ const char *kz_run_look(struct kz_run *r)
 
 	if (kz_space_use(r->space, &u, NULL) == KZ_OK) {
 		r->hit_disk |= u.bytes_free == 0;
-		r->hit_inodes |= u.inodes_free == 0;
+		r->hit_inodes |= u.inodes_total > 0 && u.inodes_free == 0;
 	}
 	r->after.oom = kz_gauge_oom_kills(r->boot);
 	r->after.denied = kz_gauge_pids_denied(r->boot);
 	r->after.cpu_us = kz_gauge_cpu_us(r->boot);
+	if (r->boot->single_use && kz_gauge_memory(r->boot) > r->peak)
+		r->peak = kz_gauge_memory(r->boot);
 	if (r->after.oom != r->before.oom)
 		return "memory";
 	return r->after.denied != r->before.denied ? "pids" : NULL;

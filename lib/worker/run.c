@@ -39,7 +39,8 @@ static void finish(struct kz_run *r)
 	cause = kz_run_look(r);
 	if (!r->cause)
 		r->cause = cause;
-	r->peak = kz_gauge_peak(r->boot);
+	if (!r->boot->single_use)
+		r->peak = kz_gauge_peak(r->boot);
 	n = kz_keep_end(&r->keep, &held);
 	if (n && calls.on_output)
 		calls.on_output(r->arg, 1, held, n);
@@ -241,7 +242,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	r->is_refused = r->has_status = r->is_dead = r->input_ended = false;
 	r->hit_disk = r->hit_inodes = false;
 	r->cause = r->reason = NULL;
-	r->killed = 0;
+	r->killed = r->peak = 0;
 	r->window = KZ_RUN_WINDOW;
 	kz_gauge_peak_reset(r->boot);
 	kz_run_look(r);

@@ -14,6 +14,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "worker/guest.h"
 #include "worker/mounts.h"
 
 int kz_space_at(int dir, const char *path, int flags, unsigned mode)
@@ -23,7 +24,9 @@ int kz_space_at(int dir, const char *path, int flags, unsigned mode)
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 					   RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
 
-	return (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+	int fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof how);
+
+	return fd < 0 && errno == ENOSYS ? kz_guest_open(dir, path, flags, mode) : fd;
 }
 
 static int make_dir(int root, const char *path, mode_t mode, uid_t uid, gid_t gid)
@@ -44,10 +47,40 @@ static int fill(int root, const struct kz_boot *b)
 	       make_dir(root, KZ_SPACE_VTMP, 01777, 0, 0) < 0;
 }
 
+static enum kz_rc mount_whole(const struct kz_boot *b, const char *const *options,
+			      struct kz_err *err)
+{
+	kz_auto_close int mfd =
+		kz_mount_make("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+
+	if (mfd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make the tenant's file system");
+	if (fill(mfd, b))
+		return kz_err_sys(err, KZ_E_OS, "cannot fill the tenant's file system");
+	if (kz_mount_move(mfd, AT_FDCWD, KZ_SPACE_AT) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot mount the tenant's file system");
+	return KZ_OK;
+}
+
+/* For a kernel without the new mount calls.  gVisor bounds bytes but counts no inodes. */
+static enum kz_rc mount_classic(const struct kz_boot *b, const char *size, struct kz_err *err)
+{
+	kz_auto_close int root = -1;
+	char options[64];
+
+	if (kz_str_format(options, sizeof options, err, "size=%s,mode=0755", size) != KZ_OK)
+		return KZ_E_DATA;
+	if (mount("tmpfs", KZ_SPACE_AT, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make the tenant's file system");
+	root = open(KZ_SPACE_AT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0 || fill(root, b))
+		return kz_err_sys(err, KZ_E_OS, "cannot fill the tenant's file system");
+	return KZ_OK;
+}
+
 enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_err *err)
 {
 	char size[32], inodes[32];
-	kz_auto_close int mfd = -1;
 	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", "0755", NULL };
 	long page = sysconf(_SC_PAGESIZE);
 	int64_t bytes = (b->disk_bytes + page - 1) / page * page;
@@ -56,13 +89,8 @@ enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_
 	    kz_str_format(inodes, sizeof inodes, err, "%lld",
 			  (long long)(b->inodes + KZ_SPACE_OWN_INODES)) != KZ_OK)
 		return KZ_E_DATA;
-	mfd = kz_mount_make("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	if (mfd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make the tenant's file system");
-	if (fill(mfd, b))
-		return kz_err_sys(err, KZ_E_OS, "cannot fill the tenant's file system");
-	if (kz_mount_move(mfd, AT_FDCWD, KZ_SPACE_AT) < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot mount the tenant's file system");
+	if (b->single_use ? mount_classic(b, size, err) : mount_whole(b, options, err))
+		return err ? err->rc : KZ_E_OS;
 	s->dir = open(KZ_SPACE_AT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot open the tenant's file system");

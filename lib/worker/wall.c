@@ -15,14 +15,17 @@
 #include "base/auto.h"
 #include "base/fd.h"
 
+#define LIFE_PATIENCE KZ_SECONDS(2)
 #define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
 /*
  * clone, not clone3: profiles answer ENOSYS to clone3 because they cannot see its
  * flags.  The third argument is where the pidfd goes on every architecture.
  */
-static pid_t clone_into(int *pidfd)
+static pid_t clone_into(int *pidfd, bool by_life)
 {
+	if (by_life)
+		return (pid_t)syscall(SYS_clone, NAMESPACES | SIGCHLD, NULL, NULL, NULL, NULL);
 	return (pid_t)syscall(SYS_clone, NAMESPACES | CLONE_PIDFD | SIGCHLD, NULL, pidfd, NULL,
 			      NULL);
 }
@@ -88,20 +91,35 @@ enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_d
 			 struct kz_deadline until, struct kz_err *err)
 {
 	int pair[2];
+	int life[2] = { -1, -1 };
 	struct kz_init_say s;
 	enum kz_rc rc;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a socket pair");
 	*w = (struct kz_wall)KZ_WALL_INIT;
-	w->pid = clone_into(&w->pidfd);
+	w->by_life = b->single_use;
+	if (w->by_life && pipe2(life, O_CLOEXEC) < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return kz_err_sys(err, KZ_E_OS, "cannot make a pipe");
+	}
+	b->fds.life = life[1];
+	w->pid = clone_into(&w->pidfd, w->by_life);
 	if (w->pid == 0)
 		kz_init_main(pair[1], b, deny);
 	close(pair[1]);
+	b->fds.life = -1;
+	if (w->by_life) {
+		close(life[1]);
+		w->pidfd = life[0];
+	}
 	w->sock = pair[0];
 	if (w->pid < 0) {
 		kz_err_sys(err, KZ_E_OS, "cannot make the tenant's namespaces");
 		close(w->sock);
+		if (w->by_life)
+			close(w->pidfd);
 		*w = (struct kz_wall)KZ_WALL_INIT;
 		return KZ_E_OS;
 	}
@@ -151,8 +169,28 @@ enum kz_rc kz_wall_run(struct kz_wall *w, const struct kz_init_ask *a, const int
 
 void kz_wall_kill(struct kz_wall *w)
 {
-	if (w->pid > 0)
+	/* a child that was not waited for keeps its number */
+	if (w->pid > 0 && w->by_life)
+		kill(w->pid, SIGKILL);
+	else if (w->pid > 0)
 		syscall(SYS_pidfd_send_signal, w->pidfd, SIGKILL, NULL, 0);
+}
+
+/* Its descriptors close a moment before it can be waited for. */
+static bool reap_by_life(struct kz_wall *w)
+{
+	struct kz_deadline soon = kz_deadline_in(LIFE_PATIENCE);
+
+	for (;;) {
+		struct pollfd p = { w->pidfd, POLLIN, 0 };
+		pid_t got = waitpid(w->pid, NULL, WNOHANG);
+
+		if (got != 0)
+			return got == w->pid;
+		if (poll(&p, 1, 0) <= 0 || kz_deadline_passed(soon))
+			return false;
+		kz_time_sleep(KZ_MS(1), soon);
+	}
 }
 
 bool kz_wall_reap(struct kz_wall *w)
@@ -161,7 +199,9 @@ bool kz_wall_reap(struct kz_wall *w)
 
 	if (w->pid <= 0)
 		return true;
-	if (waitid(P_PIDFD, (id_t)w->pidfd, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+	if (w->by_life ? !reap_by_life(w) :
+			 waitid(P_PIDFD, (id_t)w->pidfd, &info, WEXITED | WNOHANG) < 0 ||
+				 info.si_pid == 0)
 		return false;
 	close(w->pidfd);
 	close(w->sock);

@@ -20,11 +20,12 @@ struct kz_wall {
 	int pidfd;
 	int sock;     /* process 1's end, non-blocking */
 	bool is_used; /* a program was started in it: it serves one */
+	bool by_life; /* pidfd is no pidfd: the other end of a pipe that it holds */
 };
 
 #define KZ_WALL_INIT                                                                               \
 	{                                                                                          \
-		0, -1, -1, false                                                                   \
+		0, -1, -1, false, false                                                                 \
 	}
 
 /* Make the namespaces and wait until their first process stands. err: KZ_E_OS with the step; nothing is left then */

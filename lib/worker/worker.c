@@ -15,6 +15,7 @@
 #include "port/seal.h"
 #include "rule/reason.h"
 #include "worker/client.h"
+#include "worker/guest.h"
 #include "worker/posture.h"
 
 #define START_PATIENCE KZ_SECONDS(15)
@@ -83,9 +84,18 @@ static enum kz_rc make_all(struct kz_worker *w, struct kz_err *err)
 static enum kz_rc take_baseline(struct kz_worker *w, struct kz_err *err)
 {
 	int missing = 0;
-	/* the ready pipe is closed after this and is counted like a connection */
-	enum kz_rc rc = kz_worker_renew(w, &w->baseline, 1, err);
+	enum kz_rc rc;
 
+	/* what is used once is compared with nothing */
+	if (w->boot.single_use) {
+		rc = kz_space_open(&w->space, &w->boot, err);
+		if (rc == KZ_OK)
+			rc = kz_wall_start(&w->wall, &w->boot, &w->deny,
+					   kz_deadline_in(START_PATIENCE), err);
+		return rc == KZ_OK ? kz_wall_join(&w->wall, err) : rc;
+	}
+	/* the ready pipe is closed after this and is counted like a connection */
+	rc = kz_worker_renew(w, &w->baseline, 1, err);
 	if (rc != KZ_OK)
 		return rc;
 	if (!kz_census_whole(&w->baseline, &missing))
@@ -119,6 +129,8 @@ static enum kz_rc born(struct kz_worker *w, struct kz_err *err)
 {
 	enum kz_rc rc = kz_posture_check(&w->boot, &w->posture, err);
 
+	if (rc == KZ_OK && w->boot.single_use)
+		rc = kz_guest_prepare(&w->boot, err);
 	if (rc == KZ_OK)
 		rc = make_all(w, err);
 	return rc == KZ_OK ? take_baseline(w, err) : rc;

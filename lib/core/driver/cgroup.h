@@ -71,8 +71,8 @@ bool kz_cg_has(const char *list, const char *controller);
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller);
 /* Does the tenant need a group of its own in this hierarchy? */
 bool kz_cg_is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t);
-/* Make UNIT everywhere and UNIT/tenant with its limits where they count. err: cgroup_unavailable */
-enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant,
+/* Make UNIT everywhere and UNIT/child (tenant, or worker) with its limits where they count. err: cgroup_unavailable */
+enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
 		      struct kz_err *err);
 /* What config.json calls UNIT/worker. */
 enum kz_rc kz_cg_container_path(const struct kz_cg *cg, char *out, size_t size, struct kz_err *err);

@@ -195,7 +195,8 @@ static enum kz_rc inherit_cpuset(const char *dir, struct kz_err *err)
 	return KZ_OK;
 }
 
-enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant, struct kz_err *err)
+enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
+		      struct kz_err *err)
 {
 	for (size_t i = 0; i < cg->count; i++) {
 		const struct kz_cg_tree *t = &cg->trees[i];
@@ -211,10 +212,10 @@ enum kz_rc kz_cg_make(const struct kz_cg *cg, const struct kz_cg_limits *tenant,
 				  kz_str_format(dir, sizeof dir, err, "%s/runtime", t->dir) ||
 				  make_dir(dir, err)))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
-		if (kz_str_format(dir, sizeof dir, err, "%s/tenant", t->dir) || make_dir(dir, err))
+		if (kz_str_format(dir, sizeof dir, err, "%s/%s", t->dir, child) || make_dir(dir, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
-	return kz_cg_limit(cg, "tenant", tenant, err);
+	return kz_cg_limit(cg, child, l, err);
 }
 
 static enum kz_rc join(const struct kz_cg *cg, const char *child, struct kz_err *err)

@@ -64,7 +64,7 @@ void kz_check_cgroups(const struct kz_conf *c, struct kz_check *out)
 	}
 	rc = kz_cg_place(&cg, &err);
 	if (!rc)
-		rc = kz_cg_make(&cg, &some, &err);
+		rc = kz_cg_make(&cg, "tenant", &some, &err);
 	if (rc)
 		say(out, KZ_CHECK_FAIL, "run kz from a systemd unit with Delegate=yes", "%s",
 		    err.text);

@@ -95,18 +95,18 @@ enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *
 	if (!rc)
 		rc = open_pipes(b, &boot, &ready, err);
 	pass(b, boot, NULL);
-	if (!rc)
-		rc = kz_oci_path(o, path, err, "workers/%s/ctl/control.sock", r->worker);
+	pass(b, ready, "ready");
+	/* Under a kernel of its own nothing inside can use a socket or a cgroup of the host. */
+	if (rc || r->rt.single_use)
+		return rc;
+	rc = kz_oci_path(o, path, err, "workers/%s/ctl/control.sock", r->worker);
 	if (!rc)
 		rc = kz_unix_listen(path, 0660, o->gid, BACKLOG, &control, err);
 	pass(b, control, "control");
-	pass(b, ready, "ready");
-	/* Under a kernel of its own nothing inside can be put into a cgroup of the host. */
-	if (!rc && !r->rt.single_use) {
+	if (!rc)
 		rc = kz_cg_open(&r->cg, files, err);
-		if (!rc)
-			pass_cgroup(b, files);
-	}
+	if (!rc)
+		pass_cgroup(b, files);
 	return rc;
 }
 
@@ -167,6 +167,8 @@ static struct kz_json *boot_object(const struct kz_oci *o, const struct kz_oci_r
 	kz_json_set_str(j, "cgroup", r->cg.is_v2 ? "v2" : "v1");
 	kz_json_set_int(j, "uid_count", KZ_OCI_MAPPED);
 	kz_json_set_bool(j, "single_use", r->rt.single_use);
+	if (r->rt.single_use)
+		kz_json_set_str(j, "control_path", KZ_OCI_CONTROL "/control.sock");
 	kz_json_set(j, "capabilities", list);
 	kz_json_set(j, "limits", limits(&o->conf.set));
 	kz_json_set(j, "fds", kz_take(b->names));

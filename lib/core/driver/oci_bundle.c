@@ -99,26 +99,31 @@ static struct kz_json *process(const struct kz_oci *o)
 }
 
 static void add_mount(struct kz_json *mounts, const char *place, const char *type,
-		      struct kz_json *options)
+		      const char *source, struct kz_json *options)
 {
 	struct kz_json *m = kz_json_object();
 
 	kz_json_set_str(m, "destination", place);
 	kz_json_set_str(m, "type", type);
-	kz_json_set_str(m, "source", type);
+	kz_json_set_str(m, "source", source ? source : type);
 	kz_json_set(m, "options", options);
 	kz_json_append(mounts, m);
 }
 
 /* Nothing covers a part of /proc: the kernel allows a fresh one inside only where the outer one is whole. */
-static struct kz_json *mounts(void)
+static struct kz_json *mounts(const char *control)
 {
 	struct kz_json *a = kz_json_array();
 
-	add_mount(a, "/proc", "proc", list("nosuid", "noexec", "nodev", NULL));
-	add_mount(a, "/dev", "tmpfs",
+	add_mount(a, "/proc", "proc", NULL, list("nosuid", "noexec", "nodev", NULL));
+	add_mount(a, "/dev", "tmpfs", NULL,
 		  list("nosuid", "strictatime", "mode=755", "size=65536k", NULL));
-	add_mount(a, "/dev/mqueue", "mqueue", list("nosuid", "noexec", "nodev", NULL));
+	if (control)
+		add_mount(a, KZ_OCI_CONTROL, "bind", control,
+			  list("bind", "rw", "nosuid", "noexec", "nodev", NULL));
+	else
+		add_mount(a, "/dev/mqueue", "mqueue", NULL,
+			  list("nosuid", "noexec", "nodev", NULL));
 	return a;
 }
 
@@ -265,7 +270,8 @@ static enum kz_rc check_files(const struct kz_oci *o, struct kz_err *err)
 }
 
 enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_record *r,
-			       const char *bundle, const char *root, struct kz_err *err)
+			       const char *bundle, const char *root, const char *control,
+			       struct kz_err *err)
 {
 	kz_auto_json struct kz_json *c = kz_json_object();
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(CONFIG_MAX);
@@ -281,7 +287,7 @@ enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_recor
 	kz_json_set(c, "process", process(o));
 	kz_json_set(c, "root", place);
 	kz_json_set_str(c, "hostname", "kz");
-	kz_json_set(c, "mounts", mounts());
+	kz_json_set(c, "mounts", mounts(r->rt.single_use ? control : NULL));
 	rc = check_files(o, err);
 	if (!rc)
 		rc = linux_part(o, r, &l, err);

@@ -11,6 +11,9 @@
 #include "rule/reason.h"
 
 #define UNDO_SECONDS 10
+#define KERNEL_MEMORY (256 << 20) /* of a single-use worker beyond what its tenant may have */
+#define KERNEL_TASKS 256
+#define KERNEL_TASKS_EACH 4
 
 static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot *b,
 			struct kz_err *err)
@@ -46,12 +49,14 @@ static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
 	char unit[128];
 	char bundle[KZ_OCI_PATH];
 	char root[64];
+	char control[64];
 	char state_dir[KZ_OCI_PATH];
 	struct kz_oci_launch l = { .o = o,
 				   .r = r,
 				   .unit = unit,
 				   .bundle = bundle,
 				   .root = root,
+				   .control = control,
 				   .state_dir = state_dir,
 				   .fds = b->fds,
 				   .fd_count = b->count,
@@ -61,9 +66,27 @@ static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
 	    kz_oci_path(o, bundle, err, "workers/%s/bundle", r->worker) ||
 	    kz_oci_path(o, state_dir, err, "run/oci/%s", kz_oci_flavor_name(r->rt.flavor)) ||
 	    kz_dir_make(AT_FDCWD, state_dir, 0700, (gid_t)-1, err) ||
-	    kz_oci_root_place(o, root, err) || kz_oci_bundle_write(o, r, bundle, root, err))
+	    kz_oci_root_place(o, root, control, err) ||
+	    kz_oci_bundle_write(o, r, bundle, root, control, err) ||
+	    (r->rt.single_use && kz_oci_control_lend(o, r, err)))
 		return err ? err->rc : KZ_E_DATA;
 	return kz_oci_runtime_start(&l, until, err);
+}
+
+/*
+ * The tenant's bounds, with one process more than a run may have: its own process 1.
+ * A worker that is used once has one group for all of it: the runtime's kernel with
+ * its threads and heap, process 1, the files and the tenant, whose own bounds are held inside.
+ */
+static struct kz_cg_limits limits_of(const struct kz_settings *s, bool single_use)
+{
+	if (!single_use)
+		return (struct kz_cg_limits){ s->kz_run_memory_bytes, s->kz_run_pids + 1,
+					      s->kz_run_cpus };
+	return (struct kz_cg_limits){ s->kz_run_memory_bytes + s->kz_run_disk_bytes +
+					      s->sandbox_max_output_bytes + KERNEL_MEMORY,
+				      KERNEL_TASKS + KERNEL_TASKS_EACH * s->kz_run_pids,
+				      s->kz_run_cpus };
 }
 
 /* From the record that stands to a worker that is ready. */
@@ -71,10 +94,10 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 			struct kz_deadline until, struct kz_json **posture, struct kz_err *err)
 {
 	const struct kz_settings *s = &o->conf.set;
-	/* One process more than a run may have: the tenant's own process 1. */
-	struct kz_cg_limits limits = { s->kz_run_memory_bytes, s->kz_run_pids + 1, s->kz_run_cpus };
+	struct kz_cg_limits limits = limits_of(s, r->rt.single_use);
 	struct kz_oci_boot b;
-	enum kz_rc rc = kz_cg_make(&r->cg, &limits, err);
+	enum kz_rc rc =
+		kz_cg_make(&r->cg, r->rt.single_use ? "worker" : "tenant", &limits, err);
 
 	if (rc)
 		return rc;
@@ -86,6 +109,13 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 		rc = start(o, r, &b, until, err);
 	if (!rc)
 		rc = kz_oci_boot_wait(&b, until, posture, err);
+	if (!rc && r->rt.single_use)
+		rc = kz_oci_control_take(o, r, err);
+	/* What was chosen for its kernel is not used without it [RT-6]. */
+	if (!rc && r->rt.flavor == KZ_OCI_RUNSC &&
+	    !kz_str_eq(kz_json_str(*posture, "kernel", ""), "gvisor"))
+		rc = kz_refuse(err, KZ_R_POSTURE_FAILED,
+			       "the worker does not run under gVisor's kernel");
 	kz_oci_boot_release(&b);
 	return rc;
 }

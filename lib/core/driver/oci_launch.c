@@ -117,7 +117,9 @@ static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, in
 	/* In UNIT first, so that whoever ends UNIT ends the runtime in whatever it is doing. */
 	if ((is_runsc ? kz_cg_join_worker : kz_cg_join)(&l->r->cg, err) ||
 	    (l->o->is_rootless && kz_rootless_enter(l, err)) ||
-	    kz_oci_root_mount(l->o, l->root, err) || place_fds(l, report, err))
+	    kz_oci_root_mount(l->o, l->root, err) ||
+	    (l->r->rt.single_use && kz_oci_control_mount(l->o, l->r, l->control, err)) ||
+	    place_fds(l, report, err))
 		return err->rc;
 	if (chdir("/") != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot enter /");

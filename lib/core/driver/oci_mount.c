@@ -20,7 +20,8 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
 }
 
-enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err *err)
+enum kz_rc kz_oci_root_place(const struct kz_oci *o, char root[64], char control[64],
+			     struct kz_err *err)
 {
 	/*
 	 * The runtime reaches the root with the worker's uid, so the way there must be open
@@ -28,6 +29,7 @@ enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err
 	 * covered in a private mount namespace only.
 	 */
 	static const char *const places[] = { "/mnt", "/media", "/srv", "/opt", "/tmp" };
+	int found = 0;
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -35,11 +37,15 @@ enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err
 
 		if (stat(p, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & S_IXOTH) &&
 		    !is_below(o->conf.state, p) && !is_below(o->rt.path, p) &&
-		    !is_below(o->conf.set.kz_image, p))
-			return kz_str_copy(out, 64, p, err);
+		    !is_below(o->conf.set.kz_image, p)) {
+			if (kz_str_copy(found ? control : root, 64, p, err))
+				return KZ_E_DATA;
+			if (found++)
+				return KZ_OK;
+		}
 	}
 	return kz_refuse(err, KZ_R_IMAGE_UNAVAILABLE,
-			 "none of /mnt /media /srv /opt /tmp can carry the root");
+			 "of /mnt /media /srv /opt /tmp two must be able to carry mounts");
 }
 
 /* in: o tells whether a user's own attributes count, since nobody but root has others */

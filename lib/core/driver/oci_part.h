@@ -47,6 +47,7 @@ struct kz_oci_launch {
 	const char *unit;
 	const char *bundle;
 	const char *root;      /* where the root file system is mounted */
+	const char *control;   /* where the directory of the control socket is, for a single-use worker */
 	const char *state_dir; /* the runtime's own --root */
 	const int *fds;        /* become 3, 4, ... */
 	int fd_count;
@@ -55,11 +56,21 @@ struct kz_oci_launch {
 
 /* config.json of one worker into its bundle directory. */
 enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_record *r,
-			       const char *bundle, const char *root, struct kz_err *err);
-/* An existing directory that everybody may enter and that hides nothing the runtime needs. */
-enum kz_rc kz_oci_root_place(const struct kz_oci *o, char out[64], struct kz_err *err);
+			       const char *bundle, const char *root, const char *control,
+			       struct kz_err *err);
+/* Two existing directories that everybody may enter and that hide nothing the runtime needs: for the root, for the control socket. */
+enum kz_rc kz_oci_root_place(const struct kz_oci *o, char root[64], char control[64],
+			     struct kz_err *err);
 /* In a child with a private mount namespace: put the read-only root together at root. */
 enum kz_rc kz_oci_root_mount(const struct kz_oci *o, const char *root, struct kz_err *err);
+/* After kz_oci_root_mount: put the directory of a single-use worker's control socket at control. */
+enum kz_rc kz_oci_control_mount(const struct kz_oci *o, const struct kz_oci_record *r,
+				const char *control, struct kz_err *err);
+/* Lend that directory to the worker's root, so that process 1 can make its socket; take both back when it has. */
+enum kz_rc kz_oci_control_lend(const struct kz_oci *o, const struct kz_oci_record *r,
+			       struct kz_err *err);
+enum kz_rc kz_oci_control_take(const struct kz_oci *o, const struct kz_oci_record *r,
+			       struct kz_err *err);
 /* Run the runtime to the end of its "run --detach". err: runtime_unavailable with its last words */
 enum kz_rc kz_oci_runtime_start(const struct kz_oci_launch *l, struct kz_deadline until,
 				struct kz_err *err);
