@@ -28,8 +28,8 @@ struct kz_boot {
 	char worker[64], instance[64], secret[65], image[80];
 	uid_t tenant_uid;
 	gid_t tenant_gid;
-	bool is_v1; /* form of the cgroup files */
-	bool single_use; /* serves one lease, under a kernel of its own */
+	bool is_v1;             /* form of the cgroup files */
+	bool single_use;        /* serves one lease, under a kernel of its own */
 	char control_path[108]; /* where it makes its control socket, "" when it is passed */
 	int64_t uid_count;
 	uint64_t capabilities; /* bit mask that process 1 must hold exactly */

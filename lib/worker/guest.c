@@ -168,8 +168,8 @@ static const char *mount_dev(void)
 	if (mkdir("dev/shm", 0755) < 0 || mkdir("dev/mqueue", 0755) < 0 ||
 	    mount("mqueue", "dev/mqueue", "mqueue", SAFE, NULL) < 0)
 		return "dev/mqueue";
-	return mount(NULL, "dev", NULL,
-		     MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL) < 0 ?
+	return mount(NULL, "dev", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC,
+		     NULL) < 0 ?
 		       "dev" :
 		       NULL;
 }

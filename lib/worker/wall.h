@@ -25,7 +25,7 @@ struct kz_wall {
 
 #define KZ_WALL_INIT                                                                               \
 	{                                                                                          \
-		0, -1, -1, false, false                                                                 \
+		0, -1, -1, false, false                                                            \
 	}
 
 /* Make the namespaces and wait until their first process stands. err: KZ_E_OS with the step; nothing is left then */

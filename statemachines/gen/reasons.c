@@ -94,6 +94,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the reset did not finish in time" },
 	[KZ_R_RESET_UNCLEAN] = { .code = "reset_unclean", .status = 1, .is_refusal = true,
 		.text = "the worker could not be proved clean" },
+	[KZ_R_SINGLE_USE] = { .code = "single_use", .status = 1, .is_refusal = true,
+		.text = "the worker's runtime gives no evidence, so it serves one lease only" },
 	[KZ_R_RUNTIME_UNAVAILABLE] = { .code = "runtime_unavailable", .status = 69, .is_refusal = false,
 		.text = "the chosen runtime (KZ_RUNTIME) is missing or does not work; see: kz doctor" },
 	[KZ_R_POSTURE_FAILED] = { .code = "posture_failed", .status = 69, .is_refusal = false,

@@ -212,7 +212,8 @@ enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz
 				  kz_str_format(dir, sizeof dir, err, "%s/runtime", t->dir) ||
 				  make_dir(dir, err)))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
-		if (kz_str_format(dir, sizeof dir, err, "%s/%s", t->dir, child) || make_dir(dir, err))
+		if (kz_str_format(dir, sizeof dir, err, "%s/%s", t->dir, child) ||
+		    make_dir(dir, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
 	return kz_cg_limit(cg, child, l, err);

@@ -26,7 +26,8 @@ struct kz_json;
 #define KZ_OCI_MAPPED 3 /* of which root, tenant and nobody are mapped */
 #define KZ_OCI_TENANT 1000
 #define KZ_OCI_NOBODY 65534
-#define KZ_OCI_CONTROL "/run" /* where a single-use worker has the directory of its control socket */
+#define KZ_OCI_CONTROL                                                                             \
+	"/run" /* where a single-use worker has the directory of its control socket */
 #define KZ_OCI_IMAGE (7 + KZ_SHA256_HEX) /* "sha256:" and the digest */
 
 /* Runtimes differ in where they put cgroups and in what they can give a tenant. */

@@ -96,8 +96,7 @@ static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 	const struct kz_settings *s = &o->conf.set;
 	struct kz_cg_limits limits = limits_of(s, r->rt.single_use);
 	struct kz_oci_boot b;
-	enum kz_rc rc =
-		kz_cg_make(&r->cg, r->rt.single_use ? "worker" : "tenant", &limits, err);
+	enum kz_rc rc = kz_cg_make(&r->cg, r->rt.single_use ? "worker" : "tenant", &limits, err);
 
 	if (rc)
 		return rc;

@@ -46,8 +46,9 @@ struct kz_oci_launch {
 	const struct kz_oci_record *r;
 	const char *unit;
 	const char *bundle;
-	const char *root;      /* where the root file system is mounted */
-	const char *control;   /* where the directory of the control socket is, for a single-use worker */
+	const char *root; /* where the root file system is mounted */
+	const char *
+		control; /* where the directory of the control socket is, for a single-use worker */
 	const char *state_dir; /* the runtime's own --root */
 	const int *fds;        /* become 3, 4, ... */
 	int fd_count;

@@ -110,6 +110,7 @@ static struct verdict measure(const struct kz_reset_env *env, const struct kz_le
 	if (kz_str_eq(why->reason, kz_reason_code(KZ_R_WORKER_REFUSED)) &&
 	    is_single_use(env, l, until)) {
 		*why = (struct kz_err)KZ_ERR_INIT;
+		v.cause = KZ_R_SINGLE_USE;
 		return v;
 	}
 	v.quarantine = true;
@@ -140,7 +141,8 @@ enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease
 	}
 	rc = v.clean ? kz_auth_publish(env->auth, lease, err) :
 		       kz_auth_retire(env->auth, lease, v.quarantine, kz_reason_code(v.cause), err);
-	if (!v.clean)
+	/* the end of a worker that serves one lease is nothing to warn of */
+	if (!v.clean && v.cause != KZ_R_SINGLE_USE)
 		kz_log(KZ_LOG_WARNING, "worker retired after reset", "worker", lease->worker,
 		       "reason", kz_reason_code(v.cause), "dirty",
 		       kz_json_str(found, "dirty", NULL), NULL);
