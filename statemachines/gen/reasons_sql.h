@@ -51,8 +51,8 @@
 	"INSERT OR IGNORE INTO reason VALUES ('transport_lost', 74, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('reset_timeout', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('reset_unclean', 1, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('single_use', 1, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('runtime_unavailable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('single_use', 1, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('posture_failed', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('image_mismatch', 70, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('image_unavailable', 69, 'fault');\n" \
