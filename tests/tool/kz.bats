@@ -151,9 +151,38 @@ setup() {
 	[[ "$stderr" == *runtime_unavailable* ]]
 	run kz status
 	[ "$status" -eq 69 ]
+	[ ! -e "$KZ_STATE" ]
 	run kz down --purge --yes
 	[ "$status" -eq 0 ]
+}
+
+@test "RT-6: several ups at once, all refused, leave nothing either" {
+	local i pids=""
+	for i in 1 2 3; do
+		kz up --set KZ_RUNTIME=/no/such/runtime 2>"$BATS_TEST_TMPDIR/err.$i" 3>&- &
+		pids+=" $!"
+	done
+	for i in $pids; do
+		local rc=0
+		wait "$i" || rc=$?
+		[ "$rc" -eq 69 ]
+	done
+	grep -h . "$BATS_TEST_TMPDIR"/err.*
+	[ "$(grep -l runtime_unavailable "$BATS_TEST_TMPDIR"/err.* | wc -l)" -eq 3 ]
 	[ ! -e "$KZ_STATE" ]
+}
+
+@test "DEP-15: a setting in the environment is not taken, and up says so once, without its value" {
+	export KZ_VALKEY_URL=unix:/canary/value KZ_RUN_PIDS=64 KZ_RUNTIME=''
+	run --separate-stderr kz up --set KZ_RUNTIME=/no/such/runtime --set KZ_RUN_PIDS=64
+	[ "$status" -eq 69 ]
+	[ "$(grep -c 'not taken from the environment' <<<"$stderr")" -eq 1 ]
+	local note
+	note=$(grep 'not taken from the environment' <<<"$stderr")
+	[[ $note == *KZ_VALKEY_URL* ]]
+	[[ $note != *KZ_RUN_PIDS* ]]
+	[[ $note == *"kz up --set NAME=VALUE"* ]]
+	[[ $stderr != *canary* ]]
 }
 
 @test "POOL-8: up with a setting that makes no sense names it, and makes no keys" {
@@ -188,6 +217,14 @@ as_nobody() {
 	[[ "$stderr" == *userns_unavailable* || "$stderr" == *cgroup_unavailable* ]]
 	run as_nobody kz status
 	[ "$status" -eq 69 ]
+	# as if it had not been called
+	[ -z "$(ls -A "$ALL/home")" ]
+	mkdir "$ALL/home/mine"
+	chown nobody "$ALL/home/mine"
+	run as_nobody kz up --state "$ALL/home/mine"
+	[ "$status" -eq 69 ]
+	[ "$(ls -A "$ALL/home")" = mine ]
+	[ -z "$(ls -A "$ALL/home/mine")" ]
 	rm -rf "$ALL"
 }
 

@@ -34,6 +34,18 @@ enum kz_rc kz_front_may(const struct kz_front *f, const char *verb, struct kz_er
 /* One up or down at a time. out: descriptor to close */
 enum kz_rc kz_front_lock(const struct kz_front *f, int *fd, struct kz_err *err);
 
+/* -- undo.c: kz up that starts nothing leaves nothing -- */
+
+struct kz_before {
+	char stood[256]; /* the longest part of the state directory's path that was there */
+	bool is_new;     /* it was no state directory of kz */
+};
+/* Make the state directory and lock it. out: what was there before; lock to close. err: as kz_front_dir, kz_front_lock */
+enum kz_rc kz_front_enter(const struct kz_front *f, struct kz_before *b, int *lock,
+			  struct kz_err *err);
+/* Under the lock: take away what this call made, unless it was there before or something runs in it. */
+void kz_front_undo(const struct kz_front *f, const struct kz_before *b);
+
 /* -- scan.c: the s6 tree -- */
 
 /* Does an s6-svscan serve STATE/service? */
@@ -88,6 +100,8 @@ enum kz_rc kz_front_store(struct kz_conf *c, const char *const *sets, size_t cou
 enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct kz_err *err);
 /* Say what was stored, and what of it counts only after a start. */
 void kz_front_told(const struct kz_front *f, const char *const *sets, size_t count, size_t changed);
+/* Say which settings stand in the caller's environment with another value: nobody reads them there [DEP-15]. */
+void kz_front_note_environment(const struct kz_front *f, const struct kz_settings *s);
 
 /* -- status.c -- */
 

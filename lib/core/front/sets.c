@@ -1,4 +1,5 @@
 /* Changing settings: all of them or none. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/front/parts.h"
@@ -127,6 +128,26 @@ void kz_front_told(const struct kz_front *f, const char *const *sets, size_t cou
 	for (size_t i = 0; i < count && kz_front_is_scanning(f); i++)
 		if (!split(sets[i], name, sizeof name, &value, NULL) && is_for_start(name))
 			kz_front_say(f, "note: %s counts after the next: kz down; kz up", name);
+}
+
+void kz_front_note_environment(const struct kz_front *f, const struct kz_settings *s)
+{
+	kz_auto_buf struct kz_buf names = KZ_BUF_INIT(4096);
+
+	for (size_t i = 0; i < KZ_SETTING_COUNT; i++) {
+		kz_auto_buf struct kz_buf is = KZ_BUF_INIT(4096);
+		const char *name = kz_setting_table[i].name;
+		const char *value = getenv(name);
+
+		if (value && !kz_conf_get(s, name, &is, NULL) &&
+		    strcmp(kz_buf_str(&is), value) != 0)
+			kz_buf_printf(&names, NULL, "%s%s", names.len ? ", " : "", name);
+	}
+	if (names.len)
+		kz_front_say(f,
+			     "note: not taken from the environment: %s; store a setting with: "
+			     "kz up --set NAME=VALUE",
+			     kz_buf_str(&names));
 }
 
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,

@@ -222,26 +222,42 @@ static enum kz_rc join(const struct kz_front *f, const struct kz_front_up *o, st
 	return kz_front_control(f, "kz-controller", "-u", err);
 }
 
+/* With the state directory locked: settings, and the services unless they run. out: as launch */
+static enum kz_rc begin(struct kz_front *f, const struct kz_front_up *o, struct kz_conf *c,
+			pid_t *svscan, int *pidfd, struct kz_err *err)
+{
+	size_t changed = 0;
+	enum kz_rc rc = prepare(f, o, c, &changed, err);
+
+	if (rc)
+		return rc;
+	kz_front_told(f, o->sets, o->set_count, changed);
+	kz_front_note_environment(f, &c->set);
+	return kz_front_is_scanning(f) ? join(f, o, err) : launch(f, c, svscan, pidfd, err);
+}
+
 enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct kz_err *err)
 {
 	static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
 	static const int stops[] = { SIGTERM, SIGINT, SIGHUP, 0 };
 	kz_auto_close int lock = -1, pidfd = -1, signals = -1, stop = -1;
+	struct kz_before before;
 	struct kz_conf c;
-	size_t changed = 0;
 	pid_t svscan = -1;
 	enum kz_rc rc;
 
 	if ((rc = kz_front_may(f, "up", err)) ||
-	    (rc = kz_front_check_early(f, o->sets, o->set_count, err)) ||
-	    (rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &lock, err)) ||
-	    (rc = prepare(f, o, &c, &changed, err)))
+	    (rc = kz_front_check_early(f, o->sets, o->set_count, err)))
 		return rc;
-	kz_front_told(f, o->sets, o->set_count, changed);
 	if (o->foreground &&
 	    ((rc = kz_sig_open(wanted, &signals, err)) || (rc = kz_sig_open(stops, &stop, err))))
 		return rc;
-	rc = kz_front_is_scanning(f) ? join(f, o, err) : launch(f, &c, &svscan, &pidfd, err);
+	if ((rc = kz_front_enter(f, &before, &lock, err)))
+		return rc;
+	rc = begin(f, o, &c, &svscan, &pidfd, err);
+	/* refused before there was anything to stop: as if it had not been called */
+	if (rc && pidfd < 0)
+		kz_front_undo(f, &before);
 	if (rc)
 		return rc;
 	/* a signal to stop ends the wait; stay() then reads it */
