@@ -1,0 +1,143 @@
+# Workers under gVisor: another kernel, the same promises to the caller, each worker used once.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
+# bats file_tags=case:root,case:runsc
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start KZ_RUNTIME=runsc SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=1 SANDBOX_MAX_WALL_SECONDS=20 \
+		KZ_RUN_MEMORY_BYTES=134217728 KZ_RUN_DISK_BYTES=16777216 KZ_RUN_PIDS=32
+}
+
+teardown_file() {
+	kz_stop
+}
+
+is() {
+	echo "status $status, record $record, stderr $(head -c 500 <<<"$error")"
+	[ "$status" -eq "$1" ]
+	kz_record_is outcome "$2"
+	kz_record_is cause "$3"
+	[ "$(kz_record 'limits_hit|join(",")')" = "$4" ]
+}
+
+# The worker that serves now, from the audit store: its last lease.
+last_worker() {
+	kz audit list -j | jq -rs 'map(select(.machine == "worker" and .event == "assign")) | last | .worker'
+}
+
+@test "RT-5 ADM-8 a program runs under gVisor, and the posture is as observed" {
+	kz_run -c 'print(6 * 7)'
+	[ "$output" = 42 ]
+	is 0 completed exit ""
+	[ "$(kz status -j | jq -r .posture.posture.kernel)" = gvisor ]
+	[ "$(kz status -j | jq -r .posture.single_use)" = true ]
+	kz status | grep -q "each worker used once"
+	# gVisor answers system calls itself; nothing is said of a filter that is not there
+	[ "$(kz status -j | jq -r .posture.posture.seccomp)" = 0 ]
+}
+
+@test "RT-5 RT-7 a worker serves one lease: released goes to retiring, absent, and is replaced" {
+	local first
+	kz_run -c 'open("/work/space/left", "w").write("x")'
+	is 0 completed exit ""
+	[ -z "$error" ]
+	first=$(last_worker)
+	kz_run -c 'import os; print(os.listdir("/work/space"), os.path.exists("/tmp/left"))'
+	[ "$output" = "[] False" ]
+	[ "$(last_worker)" != "$first" ]
+	kz audit list -j | jq -rse --arg w "$first" 'map(select(.machine == "worker" and .worker == $w)) | map(.to_state) |
+		join(" ") == "creating warm leased resetting retiring" or
+		join(" ") == "creating warm leased resetting retiring absent"'
+	kz_wait 20 gone "$first"
+	kz audit list -j | jq -se --arg w "$first" 'any(.[]; .worker == $w and .to_state == "retiring" and .cause == "single_use")'
+	# evidence that nobody took is not claimed
+	kz audit list -j | jq -se --arg w "$first" 'all(.[]; .worker != $w or .event != "publish")'
+}
+
+gone() {
+	kz audit list -j | jq -se --arg w "$1" 'any(.[]; .worker == $w and .to_state == "absent")' >/dev/null &&
+		[ ! -e "$KZ_STATE/workers/$1" ]
+}
+
+@test "BOUND-4 EXEC-5 memory, processes, disk, output and time have their bounds and causes" {
+	kz_run -c 'a = []
+while True: a.append(bytearray(1 << 20))'
+	is 125 bounded memory memory
+	kz_run -c 'import os, time
+while True:
+	try:
+		if os.fork() == 0: time.sleep(100)
+	except OSError: pass'
+	is 125 bounded pids pids
+	[ "$(kz_record killed_count)" -ge 32 ]
+	kz_run -c 'import errno
+try:
+	with open("x", "wb") as f:
+		while True: f.write(b"z" * 65536)
+except OSError as e: print(errno.errorcode[e.errno])'
+	[ "$output" = ENOSPC ]
+	is 0 completed exit disk
+	kz_run -t 1000 -c 'while True: pass'
+	is 124 bounded wall wall
+	[ "$(kz_record cpu_ms)" -gt 100 ]
+	kz_run -c 'print("x" * 3000000)'
+	is 125 completed exit output
+	kz_run -c 'b = bytearray(50 << 20); print(len(b))'
+	is 0 completed exit ""
+	[ "$(kz_record peak_bytes)" -gt 50000000 ]
+}
+
+@test "EXEC-4 EXEC-15 files in and out, standard input, status, signals, children left behind" {
+	echo "a,b" >"$BATS_TEST_TMPDIR/in.csv"
+	kz_run -i "$BATS_TEST_TMPDIR/in.csv" -o out.txt -d "$BATS_TEST_TMPDIR" \
+		-c 'open("out.txt", "w").write(open("in.csv").read().upper())'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$BATS_TEST_TMPDIR/out.txt")" = "A,B" ]
+	kz_run -l shell -c 'cat; exit 7' <<<"hello"
+	[ "$output" = hello ]
+	is 7 failed exit ""
+	kz_run -c 'import os; os.kill(os.getpid(), 9)'
+	is 137 failed signal ""
+	kz_run -l shell -c 'setsid sleep 1000 & echo hi'
+	[ "$output" = hi ]
+	[ "$(kz_record killed_count)" -eq 1 ]
+}
+
+@test "RT-1 RT-2 RT-3 the tenant has no capability, no socket of process 1, no writable place but its own" {
+	kz_run -l shell -c 'id -u; grep -E "^Cap" /proc/self/status | grep -v "0000000000000000$"; ls -A /run
+grep " / rw" /proc/self/mountinfo | grep -vE " (/proc|/dev/mqueue) "
+ls /proc | grep -E "^[0-9]+$" | wc -l; touch /x /usr/x /etc/x 2>/dev/null; unshare -Ur true 2>/dev/null; echo "$?"'
+	echo "$output"
+	[ "$(sed -n 1p <<<"$output")" = 1000 ]
+	[ "$(sed -n '$p' <<<"$output")" != 0 ]
+	# its own first process, the shell and the three of that line
+	[ "$(sed -n 2p <<<"$output")" -le 6 ]
+	[ "$(wc -l <<<"$output")" -eq 3 ]
+}
+
+@test "INV-24 RT-6 gVisor killed under a run: outcome unknown, never a success, and the worker is replaced" {
+	local pid="" worker status=0
+	kz-run -j -c 'import time; time.sleep(15)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
+	worker=$!
+	kz_wait 10 leased
+	pid=$(sandbox_of "$(kz-lease list -j | jq -r .worker)")
+	kill -9 "$pid"
+	wait "$worker" || status=$?
+	[ "$status" -eq 74 ]
+	[ "$(tail -1 "$BATS_TEST_TMPDIR/said" | jq -r '.outcome + " " + .cause')" = "outcome_unknown transport_lost" ]
+	kz_run -c 'print(1)'
+	is 0 completed exit ""
+}
+
+leased() {
+	[ -n "$(kz-lease list -j | jq -r .worker)" ]
+}
+
+sandbox_of() {
+	local file dir
+	grep -lsF ".$1/" /proc/[0-9]*/cgroup | while read -r file; do
+		dir=${file%/cgroup}
+		grep -qs '^runsc-sandbox' "$dir/cmdline" && echo "${dir#/proc/}"
+	done | head -1
+}
