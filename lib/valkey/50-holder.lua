@@ -212,7 +212,7 @@ local function renew(keys, args)
 	return finish(x, granted(e))
 end
 
--- release LEASE TOKEN NEWTOKEN TTL: the lease ends, the reset begins.
+-- release LEASE TOKEN NEWTOKEN TTL HOLDER: the lease ends, the reset begins; who resets holds it now.
 local function release(keys, args)
 	local x = begin(keys)
 	local e = held(x, args[1], args[2])
@@ -228,6 +228,9 @@ local function release(keys, args)
 	end
 	end_lease(x, e, "release")
 	e.spent, e.token, e["until"], e.since = args[2], args[3], till, x.now
+	if args[5] ~= "" then
+		e.holder = args[5]
+	end
 	save(x, e)
 	return settle(x, { "ok", args[3], till, e.name })
 end

@@ -136,7 +136,7 @@ static void cycle(struct kz_auth *a, const char *actor)
 
 	kz_random_id(conversation);
 	must(kz_auth_acquire(a, &ask, &l, &err), &err, "acquire");
-	must(kz_auth_reset_begin(a, &l, KZ_SECONDS(20), &err), &err, "reset_begin");
+	must(kz_auth_reset_begin(a, &l, KZ_SECONDS(20), "", &err), &err, "reset_begin");
 	must(kz_auth_publish(a, &l, &err), &err, "publish");
 }
 

@@ -178,7 +178,7 @@ static int do_lease(int c, char **v)
 	if (kz_str_eq(v[1], "renew"))
 		rc = kz_auth_renew(a, &l, &err);
 	else if (kz_str_eq(v[1], "release"))
-		rc = kz_auth_reset_begin(a, &l, KZ_SECONDS(20), &err);
+		rc = kz_auth_reset_begin(a, &l, KZ_SECONDS(20), "", &err);
 	else if (kz_str_eq(v[1], "publish"))
 		rc = kz_auth_publish(a, &l, &err);
 	else if (kz_str_eq(v[1], "abandon"))
@@ -532,7 +532,7 @@ static int one_lease(struct kz_auth *a, const char *dir, const struct kz_lease_a
 	if (!move_in(dir, &l, tenant))
 		return 1;
 	kz_time_sleep(KZ_MS((int64_t)chance((uint32_t)hold + 1)), KZ_NEVER);
-	if (kz_auth_reset_begin(a, &l, KZ_SECONDS(5), &err))
+	if (kz_auth_reset_begin(a, &l, KZ_SECONDS(5), "", &err))
 		return failed("release");
 	if (chance(20) == 0)
 		return kz_auth_retire(a, &l, chance(2), "reset_unclean", &err) ? failed("retire") :

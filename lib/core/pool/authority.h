@@ -75,12 +75,13 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
 			 struct kz_err *err);
 /*
  * Release: leased -> resetting.  Ends the lease; l->token becomes the reset's token.
- * in: ttl bounds the reset: past it the worker is retired by the keeper [FENCE-15].
+ * in: ttl bounds the reset: past it the worker is retired by the keeper [FENCE-15], and at
+ * once when holder (kz_proc_id text of who resets; "": as before) is dead.
  * err: lease_lost; repeated with the lease's token while resetting: KZ_OK once more,
  * with the first call's reset token [LEASE-20]
  */
 enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
-			       struct kz_err *err);
+			       const char *holder, struct kz_err *err);
 /* resetting -> warm, compare-and-set on the token [RESET-7]; only after evidence was judged clean. err: token_superseded */
 enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err);
 /* resetting -> retiring. in: quarantine mark, cause (reason code). err: token_superseded */

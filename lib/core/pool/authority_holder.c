@@ -155,15 +155,20 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
 }
 
 enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
-			       struct kz_err *err)
+			       const char *holder, struct kz_err *err)
 {
 	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
 	char fresh[KZ_ID_HEX], span[24];
-	const char *const args[] = { l->id, l->token, fresh, kz_vk_num(span, ttl.ms).p, NULL };
-	enum kz_rc rc;
+	const char *const args[] = {
+		l->id, l->token, fresh, kz_vk_num(span, ttl.ms).p, holder, NULL
+	};
+	enum kz_rc rc = KZ_OK;
 
 	kz_random_id(fresh);
-	rc = kz_auth_call_text(a, "release", args, &r, err);
+	if (*holder)
+		rc = kz_auth_word(holder, KZ_HOLDER_TEXT, "holder", err);
+	if (!rc)
+		rc = kz_auth_call_text(a, "release", args, &r, err);
 	if (!rc)
 		rc = kz_str_copy(l->token, sizeof(l->token), kz_vk_str(kz_vk_at(r, 1)), err);
 	if (!rc)

@@ -9,47 +9,37 @@
 
 #define SEEN_MOST 4096
 #define ASK_ONE KZ_SECONDS(1) /* a healthy worker answers in less than a millisecond */
-#define ASK_ALL KZ_SECONDS(3)
+#define ASK_ALL KZ_SECONDS(2) /* so long may hung workers hold up everything else */
 #define SILENT_ROUNDS 3
 
 /* What a worker says of itself. */
-enum word { WORD_FINE, WORD_SILENT, WORD_WRONG, WORD_NOT_ASKED };
+enum word { WORD_FINE, WORD_SILENT, WORD_WRONG };
 
-static enum kz_rc ask_health(struct kz_keeper *k, const char *path, const struct kz_seen *s,
-			     struct kz_json **health, struct kz_err *err)
+/* Where to ask it; false: a driver of workers without a control socket vouches for them alone. */
+static bool place(const struct kz_keeper *k, const struct kz_seen *s, struct kz_wk_ask *ask)
 {
-	kz_auto_wk struct kz_wk *w = NULL;
-	struct kz_deadline until = kz_deadline_in(ASK_ONE);
-	char secret[65];
-	enum kz_rc rc;
-
-	kz_worker_secret(&k->worker_key, s->worker, s->instance, secret);
-	rc = kz_wk_open(&w, path, secret, until, err);
-	return rc == KZ_OK ? kz_wk_health(w, until, health, err) : rc;
-}
-
-static enum word ask(struct kz_keeper *k, struct kz_seen *s, struct kz_deadline until)
-{
-	kz_auto_json struct kz_json *health = NULL;
-	const struct kz_json *bound;
-	char path[512], suffix[96];
+	char suffix[96];
 	struct stat st;
 
-	if (kz_deadline_passed(until) ||
-	    kz_str_format(suffix, sizeof(suffix), NULL, "workers/%s/ctl/control.sock", s->worker) !=
+	if (kz_str_format(suffix, sizeof(suffix), NULL, "workers/%s/ctl/control.sock", s->worker) !=
 		    KZ_OK ||
-	    kz_conf_path(&k->conf, suffix, path, sizeof(path), NULL) != KZ_OK)
-		return WORD_NOT_ASKED;
-	/* A driver of workers without a control socket vouches for them alone. */
-	if (stat(path, &st) < 0)
-		return WORD_NOT_ASKED;
-	if (ask_health(k, path, s, &health, NULL) != KZ_OK)
+	    kz_conf_path(&k->conf, suffix, ask->socket_path, sizeof(ask->socket_path), NULL) !=
+		    KZ_OK ||
+	    stat(ask->socket_path, &st) < 0)
+		return false;
+	kz_worker_secret(&k->worker_key, s->worker, s->instance, ask->secret);
+	return true;
+}
+
+static enum word hear(struct kz_seen *s, const struct kz_wk_ask *ask)
+{
+	if (!ask->health)
 		return WORD_SILENT;
-	bound = kz_json_get(health, "bound");
-	s->fence = kz_json_num(health, "fence", 0);
-	s->is_bound = kz_json_is_object(bound);
-	return kz_str_eq(kz_json_str(health, "instance", s->instance), s->instance) ? WORD_FINE :
-										      WORD_WRONG;
+	s->fence = kz_json_num(ask->health, "fence", 0);
+	s->is_bound = kz_json_is_object(kz_json_get(ask->health, "bound"));
+	return kz_str_eq(kz_json_str(ask->health, "instance", s->instance), s->instance) ?
+		       WORD_FINE :
+		       WORD_WRONG;
 }
 
 /* How many rounds in a row this worker was silent, this one included; 0 forgets it. */
@@ -98,7 +88,22 @@ struct round {
 	struct kz_seen *seen;
 	bool *is_bad;
 	size_t count;
+	struct kz_wk_ask *asks;
+	size_t *asked; /* whom each question goes to */
+	size_t ask_count;
 };
+
+static void round_release(struct round *r)
+{
+	for (size_t i = 0; i < r->ask_count; i++) {
+		kz_json_free(r->asks[i].health);
+		explicit_bzero(r->asks[i].secret, sizeof(r->asks[i].secret));
+	}
+	free(r->asks);
+	free(r->asked);
+	free(r->seen);
+	free(r->is_bad);
+}
 
 static enum kz_rc read_entry(const struct kz_json *o, struct kz_seen *s, struct kz_err *err)
 {
@@ -123,19 +128,22 @@ static bool is_in_the_making(const struct kz_keeper *k, const char *worker)
 	return false;
 }
 
-/* Dead, wrong or silent for long: not to be trusted with anybody. */
-static bool judge(struct kz_keeper *k, struct kz_seen *s, bool is_alive, struct kz_deadline until)
+/* Silent or wrong: not to be trusted with anybody. */
+static void judge(struct kz_keeper *k, struct round *r)
 {
-	enum word word;
-
-	if (is_in_the_making(k, s->worker))
-		return false;
-	if (!is_alive)
-		return true;
-	word = ask(k, s, until);
 	/* Before admission opens every worker must have said whom it belongs to. */
-	return word == WORD_WRONG || silent_rounds(k, s->worker, word == WORD_SILENT) >=
-					     (k->is_reconciled ? SILENT_ROUNDS : 1);
+	int most = k->is_reconciled ? SILENT_ROUNDS : 1;
+
+	for (size_t i = 0; i < r->ask_count; i++) {
+		struct kz_seen *s = &r->seen[r->asked[i]];
+		enum word word = hear(s, &r->asks[i]);
+
+		if (!r->asks[i].is_asked && k->is_reconciled)
+			continue; /* it had no chance; the dumb ones before it will be gone soon */
+		if (word == WORD_WRONG || silent_rounds(k, s->worker, word == WORD_SILENT) >= most)
+			r->is_bad[r->asked[i]] = true;
+	}
+	forget_silent(k);
 }
 
 /* A list that is older than a delete must not bring the deleted one back as an orphan [INV-2]. */
@@ -148,19 +156,26 @@ static bool is_gone(const struct kz_keeper *k, const struct kz_seen *s)
 	return false;
 }
 
+static enum kz_rc make_round(struct round *r, size_t count, struct kz_err *err)
+{
+	r->seen = calloc(count + 1, sizeof(*r->seen));
+	r->is_bad = calloc(count + 1, sizeof(*r->is_bad));
+	r->asks = calloc(count + 1, sizeof(*r->asks));
+	r->asked = calloc(count + 1, sizeof(*r->asked));
+	return r->seen && r->is_bad && r->asks && r->asked ?
+		       KZ_OK :
+		       kz_err_set(err, KZ_E_OS, "out of memory");
+}
+
 static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, struct round *r,
 			    struct kz_err *err)
 {
 	const struct kz_json *list = kz_json_get(reply, "workers");
-	struct kz_deadline until = kz_deadline_in(ASK_ALL);
-	enum kz_rc rc = KZ_OK;
+	enum kz_rc rc;
 
 	if (!kz_json_is_array(list) || kz_json_count(list) > SEEN_MOST)
 		return kz_refuse(err, KZ_R_DRIVER_PROTOCOL, "the driver's list is malformed");
-	r->seen = calloc(kz_json_count(list) + 1, sizeof(*r->seen));
-	r->is_bad = calloc(kz_json_count(list) + 1, sizeof(*r->is_bad));
-	if (!r->seen || !r->is_bad)
-		return kz_err_set(err, KZ_E_OS, "out of memory");
+	rc = make_round(r, kz_json_count(list), err);
 	for (size_t i = 0; rc == KZ_OK && i < kz_json_count(list); i++) {
 		const struct kz_json *o = kz_json_at(list, i);
 		struct kz_seen *s = &r->seen[r->count];
@@ -168,9 +183,17 @@ static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, st
 		rc = read_entry(o, s, err);
 		if (rc != KZ_OK || is_gone(k, s))
 			continue;
-		r->is_bad[r->count++] = judge(k, s, kz_json_flag(o, "alive", true), until);
+		r->is_bad[r->count] =
+			!is_in_the_making(k, s->worker) && !kz_json_flag(o, "alive", true);
+		if (!r->is_bad[r->count] && !is_in_the_making(k, s->worker) &&
+		    place(k, s, &r->asks[r->ask_count]))
+			r->asked[r->ask_count++] = r->count;
+		r->count++;
 	}
-	forget_silent(k);
+	if (rc == KZ_OK)
+		rc = kz_wk_health_all(r->asks, r->ask_count, ASK_ONE, kz_deadline_in(ASK_ALL), err);
+	if (rc == KZ_OK)
+		judge(k, r);
 	return rc;
 }
 
@@ -211,7 +234,7 @@ static enum kz_rc tell(struct kz_keeper *k, const struct kz_job *j, const struct
 
 void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_json *reply)
 {
-	struct round r = { NULL, NULL, 0 };
+	struct round r = { 0 };
 	struct kz_err err = KZ_ERR_INIT;
 	enum kz_rc rc;
 
@@ -239,6 +262,5 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 			k->next_step = (struct kz_deadline){ 0 };
 		}
 	}
-	free(r.seen);
-	free(r.is_bad);
+	round_release(&r);
 }

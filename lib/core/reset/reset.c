@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/proc.h"
 #include "base/str.h"
 #include "core/audit/audit.h"
 #include "core/conf/keys.h"
@@ -124,10 +125,16 @@ enum kz_rc kz_reset_lease(const struct kz_reset_env *env, struct kz_lease *lease
 {
 	kz_auto_json struct kz_json *found = NULL;
 	struct kz_err why = KZ_ERR_INIT, audit = KZ_ERR_INIT;
+	struct kz_proc_id self;
+	char holder[KZ_HOLDER_TEXT];
 	struct verdict v;
-	enum kz_rc rc =
-		kz_auth_reset_begin(env->auth, lease, KZ_MS(env->timeout.ms + MARGIN_MS), err);
+	enum kz_rc rc = kz_proc_self_id(&self, err);
 
+	if (rc != KZ_OK)
+		return rc;
+	/* Whoever resets is watched like a holder: killed half-way, the worker goes at once. */
+	kz_proc_id_format(&self, holder, sizeof holder);
+	rc = kz_auth_reset_begin(env->auth, lease, KZ_MS(env->timeout.ms + MARGIN_MS), holder, err);
 	if (rc != KZ_OK)
 		return rc;
 	v = measure(env, lease, &found, &why);

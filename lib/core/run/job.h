@@ -89,6 +89,8 @@ enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);
 /* Acquires a lease, or takes the one in force. */
 enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
+/* Give the worker of an own lease up (nothing was put there yet) and acquire another. in: cause is a reason code */
+enum kz_rc kz_job_lease_again(struct kz_job *j, const char *cause, struct kz_err *err);
 /* Connects, binds, puts program and inputs. */
 enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
 /* Audits that code is about to start. */

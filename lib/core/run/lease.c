@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/log.h"
 #include "base/proc.h"
 #include "base/str.h"
 #include "core/run/job.h"
@@ -72,6 +73,20 @@ static enum kz_rc acquire(struct kz_job *j, struct kz_err *err)
 	/* The grant was made at most one call ago. */
 	j->sure = kz_deadline_in(KZ_MS(j->lease.ttl_ms - KZ_AUTH_CALL.ms));
 	return start_heart(j, err);
+}
+
+enum kz_rc kz_job_lease_again(struct kz_job *j, const char *cause, struct kz_err *err)
+{
+	struct kz_err own = KZ_ERR_INIT;
+
+	kz_heart_free(kz_take(j->heart));
+	kz_wk_close(kz_take(j->worker));
+	kz_json_free(kz_take(j->health));
+	/* Also when it cannot be said: then the controller finds the worker dead, or its deadline does. */
+	if (kz_auth_abandon(j->auth, &j->lease, cause, &own))
+		kz_log(KZ_LOG_WARNING, "worker not given up", "reason", own.reason, NULL);
+	j->has_lease = j->is_lease_own = false;
+	return acquire(j, err);
 }
 
 /* Take the lease that stands around this run, if it is for the same actor and conversation. */

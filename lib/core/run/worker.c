@@ -1,10 +1,12 @@
 /* The worker of a run: connect, bind, put program and inputs in place. */
+#include "base/log.h"
 #include "base/str.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 
 #define CONNECT_MS 5000
 #define PUT_MS 30000
+#define WORKERS_MOST 3
 
 /* A lease held around several runs was bound by the first of them, or by its holder. */
 static bool is_bound_already(const struct kz_job *j)
@@ -55,12 +57,38 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 	return rc;
 }
 
-enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err)
+static enum kz_rc take(struct kz_job *j, struct kz_err *err)
 {
 	enum kz_rc rc = kz_lease_connect(&j->conf, &j->lease, kz_deadline_in(KZ_MS(CONNECT_MS)),
 					 &j->worker, err);
 
-	if (!rc)
-		rc = bind(j, err);
+	return rc ? rc : bind(j, err);
+}
+
+/* Dead, or dirty, before it was given anything: another one is as good. */
+static bool may_change(const struct kz_job *j, const struct kz_err *err)
+{
+	return j->is_lease_own && !j->is_bound &&
+	       (kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_UNREACHABLE)) ||
+		kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_REFUSED_BIND)));
+}
+
+enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err)
+{
+	enum kz_rc rc = take(j, err);
+
+	for (int i = 1; rc && i < WORKERS_MOST && may_change(j, err) && !kz_job_is_cancelled(j);
+	     i++) {
+		struct kz_err fresh = KZ_ERR_INIT;
+
+		kz_log(KZ_LOG_INFO, "another worker is taken", "worker", j->lease.worker, "reason",
+		       err->reason, NULL);
+		if (kz_job_lease_again(j, err->reason, &fresh)) {
+			*err = fresh;
+			return fresh.rc;
+		}
+		*err = fresh;
+		rc = take(j, err);
+	}
 	return rc ? rc : put_all(j, err);
 }

@@ -28,6 +28,16 @@ KZ_AUTO(kz_auto_wk_, struct kz_wk *, kz_wk_close)
 /* Health: {"state","image","instance","posture":{...},"single_use":bool,"bound":null|{"lease","fence"},"fence":N,"clock_ms":N}. out: new. err: worker_unreachable, worker_unauthorized */
 enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out,
 			struct kz_err *err);
+/* One of many workers that are asked for their health. */
+struct kz_wk_ask {
+	char socket_path[512];
+	char secret[65];
+	bool is_asked;          /* there was time to ask it */
+	struct kz_json *health; /* new; NULL: no proper answer */
+};
+/* Ask all of them, many at once, each at most that long and all together until the deadline. err: KZ_E_OS */
+enum kz_rc kz_wk_health_all(struct kz_wk_ask *asks, size_t count, struct kz_ms each,
+			    struct kz_deadline until, struct kz_err *err);
 /* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12] */
 enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
 		      struct kz_deadline until, struct kz_err *err);

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# What a real stack recovers from: real workers hung, killed or forgotten, a second controller, everything killed at once.
+# shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	kz_start SANDBOX_WARM_POOL_MIN=4 SANDBOX_POOL_MAX_ALLOCATED=8 SANDBOX_MAX_CONCURRENT_CREATES=4 \
+		SANDBOX_MAX_CONCURRENT_PER_MEMBER=8 KZ_INVENTORY_SECONDS=1 SANDBOX_BURST_IDLE_TTL_SECONDS=2 SANDBOX_MAX_WALL_SECONDS=60
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+workers() { find "${1:-$KZ_STATE}/workers" -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%f\n' | sort; }
+# Process 1 of a worker, as the host numbers it: the one in the worker's cgroup whose own namespace calls it 1.
+process1() {
+	local p
+	for p in $(find /sys/fs/cgroup -path "*kz-$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8).*$1*" -name cgroup.procs -exec cat {} + | sort -un); do
+		[ "$(awk '/^NSpid:/ { print NF, $NF }' "/proc/$p/status" 2>/dev/null)" != "3 1" ] || {
+			echo "$p"
+			return
+		}
+	done
+	return 1
+}
+is_back() { # N warm, N allocated, N real, open
+	kz status -j 2>/dev/null | jq -e --argjson n "$1" '.admission.open and .workers.warm == $n and .allocated == $n' >/dev/null &&
+		[ "$(workers | wc -l)" -eq "$1" ]
+}
+events() { kz-audit list -j -k transition -w "$1" | jq -r 'select(.machine == "worker") | .event'; }
+none_of() { ! workers | grep -qxFf "$1"; }
+# From the audit store alone: no lease begins on a worker while another one is in force, and none after an end that is not publish.
+judged() {
+	kz-audit verify
+	[ -z "$(kz-audit list -j -k transition | jq -rs '
+		[.[] | select((.machine == "lease") or (.machine == "worker" and .event == "publish") or (.machine == "worker" and .event == "ready"))]
+		| group_by(if .machine == "lease" then .worker else .subject end)[]
+		| reduce .[] as $t ({held: null, clean: true, bad: []};
+			if $t.machine == "worker" then .clean = true
+			elif $t.event == "grant" then (if .held or (.clean | not) then .bad += [$t] else . end) | .held = $t.lease | .clean = false
+			elif .held == $t.subject or .held == $t.lease then .held = null else . end)
+		| .bad[] | tojson')" ]
+}
+
+@test "POOL-3 ledger drift: workers killed behind our back five times; the pool is back, no more and no less" {
+	kz_wait 20 is_back 4
+	for _ in 1 2 3 4 5; do
+		victim=$(workers | head -1)
+		kill -9 "$(process1 "$victim")"
+		# dead in pool: it is never handed out; the next acquire skips it or the bind finds out
+		kz_run -c 'print(1)'
+		echo "status $status: $error $record"
+		[ "$status" -eq 0 ]
+		echo "$victim" >dead
+		kz_wait 10 none_of dead
+		kz_wait 15 is_back 4
+	done
+	judged
+}
+
+@test "LEASE-19 hung workers do not hold up the others, and are replaced" {
+	kz_wait 20 is_back 4
+	workers | head -3 >hung
+	while read -r w; do kill -STOP "$(process1 "$w")"; done <hung
+	start=$SECONDS
+	until none_of hung && is_back 4; do
+		kz-lease list -j >/dev/null
+		[ $((SECONDS - start)) -lt 30 ] || return 1
+		sleep 0.2
+	done
+	while read -r w; do events "$w" | grep -qx lost; done <hung
+	judged
+}
+
+@test "FENCE-10 INV-13 INV-19 Valkey emptied under running programs: their workers go, and nobody is told that it went well" {
+	kz_wait 20 is_back 4
+	for i in 1 2; do
+		kz-run --record 9 -A "a$i" -l shell -c 'echo begun; sleep 45; echo done' >"out$i" 2>"err$i" 9>"rec$i" 3>&- &
+		echo $! >"pid$i"
+	done
+	kz_wait 10 eval 'grep -q begun out1 && grep -q begun out2'
+	kz-lease list -j | jq -r .worker >bound
+	[ "$(wc -l <bound)" -eq 2 ]
+	workers >before
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" flushall
+	kz_wait 15 none_of before
+	for i in 1 2; do
+		rc=0
+		wait "$(cat "pid$i")" || rc=$?
+		[ "$rc" -ne 0 ]
+		[ "$(jq -r .outcome "rec$i")" != completed ]
+		jq -e '.outcome == "outcome_unknown" or .cause == "lease_lost" or .cause == "transport_lost"' "rec$i"
+		! grep -q done "out$i"
+	done
+	kz_wait 15 is_back 4
+	while read -r w; do
+		events "$w" | grep -qx orphan_found
+		! events "$w" | sed '1,/orphan_found/d' | grep -qx assign
+	done <before
+	kz_run -c 'print(1)'
+	[ "$status" -eq 0 ]
+	judged
+}
+
+@test "INV-1 false orphan: a second machine's controller with an empty state touches nothing of the first" {
+	kz_wait 20 is_back 4
+	kz-lease acquire -A a -C c -j >lease
+	workers >before
+	second=$(mktemp -d /tmp/kz.XXXXXX)
+	kz up --state "$second" --set "KZ_VALKEY_URL=unix:$KZ_STATE/run/valkey.sock" --set KZ_NODE=two \
+		--set "KZ_DEPLOYMENT_ID=$(cat "$KZ_STATE/env/KZ_DEPLOYMENT_ID")" --set SANDBOX_WARM_POOL_MIN=4 --set KZ_INVENTORY_SECONDS=1 \
+		--set SANDBOX_POOL_MAX_ALLOCATED=8 --set SANDBOX_LEASE_HEARTBEAT_SECONDS=60
+	sleep 3
+	diff before <(workers)
+	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease renew "$(jq -r .lease lease)"
+	KZ_STATE=$second kz-audit verify
+	KZ_STATE=$second kz down -f
+	KZ_STATE=$second kz down --purge --yes
+	comm -23 before <(workers) >lost
+	[ ! -s lost ]
+	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease release "$(jq -r .lease lease)"
+	kz_wait 20 is_back 4
+	judged
+}
+
+@test "FENCE-14 orphans after restart: everything killed under leases; what was leased stays leased, the rest is back" {
+	kz_wait 20 is_back 4
+	for i in 1 2 3 4 5 6; do kz-lease acquire -A "a$i" -C c -j >"lease$i"; done
+	for p in $(kz_left_processes | awk '{ print $2 }'); do kill -9 "$p" 2>/dev/null || true; done
+	kz up --state "$KZ_STATE"
+	for i in 1 2 3 4 5 6; do
+		KZ_LEASE_TOKEN=$(jq -r .token "lease$i") kz-lease renew "$(jq -r .lease "lease$i")"
+		KZ_LEASE_TOKEN=$(jq -r .token "lease$i") kz-lease release "$(jq -r .lease "lease$i")"
+	done
+	kz_wait 30 is_back 4
+	judged
+}
