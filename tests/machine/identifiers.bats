@@ -17,6 +17,10 @@ teardown_file() {
 ACTOR=alice.7391-actor
 CONVERSATION=holiday.5512-conversation
 
+waiting_is() {
+	[ "$(kz status -j | jq -s 'map(select(.waiting != null))[0].waiting')" = "$1" ]
+}
+
 # Every key and every value, as text.
 everything() {
 	local key
@@ -45,7 +49,7 @@ everything() {
 	# A ticket of the same member, put aside because it has no room.
 	kz-lease acquire -A "$ACTOR" -C "$CONVERSATION.second" -j >second 2>&1 &
 	waiter=$!
-	kz_wait 10 eval '[ "$(kz status -j | jq -s "map(select(.waiting != null))[0].waiting")" = 1 ]'
+	kz_wait 10 waiting_is 1
 	everything >dump
 	kill "$waiter"
 	wait "$waiter" || true
