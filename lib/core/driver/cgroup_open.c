@@ -36,8 +36,12 @@ static enum kz_rc open_procs(const struct kz_cg *cg, int fds[KZ_CG_FILES], struc
 		if (at > KZ_CG_PROCS_3)
 			return kz_refuse(err, KZ_R_CGROUP_UNAVAILABLE,
 					 "the limits are spread over too many hierarchies");
-		if (kz_str_format(path, sizeof path, err, "%s/tenant/cgroup.procs",
-				  cg->trees[i].dir))
+		/*
+		 * The tenant's first process has one thread and moves itself.  On version 1 "tasks" does that
+		 * without the lock that stops every fork of the machine for some milliseconds.
+		 */
+		if (kz_str_format(path, sizeof path, err, "%s/tenant/%s", cg->trees[i].dir,
+				  cg->is_v2 ? "cgroup.procs" : "tasks"))
 			return KZ_E_DATA;
 		fds[at] = open(path, O_WRONLY | O_CLOEXEC);
 		if (fds[at++] < 0)
