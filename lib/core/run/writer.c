@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/time.h"
 
 struct kz_writer {
@@ -17,7 +18,8 @@ struct kz_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct kz_buf in; /* added, not yet taken by the thread */
-	bool is_stopping, is_busy;
+	bool has_thread; /* from the first bytes on: most runs print nothing to one of their streams */
+	bool is_stopping, is_stopped, is_busy;
 	int error;
 };
 
@@ -88,6 +90,8 @@ static void *run(void *arg)
 		if (e)
 			kz_buf_clear(&w->in);
 	}
+	w->is_stopped = true;
+	ring(w->idle_fd);
 	pthread_mutex_unlock(&w->lock);
 	kz_buf_release(&mine);
 	return NULL;
@@ -128,9 +132,10 @@ enum kz_rc kz_writer_start(struct kz_writer **out, int fd, size_t max, struct kz
 	kz_buf_init(&w->in, max);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->more, NULL);
-	if (w->failed_fd < 0 || w->idle_fd < 0 || w->stop_fd < 0 || start_thread(w)) {
+	if (w->failed_fd < 0 || w->idle_fd < 0 || w->stop_fd < 0) {
+		kz_err_sys(err, KZ_E_OS, "cannot start the output thread");
 		close_all(w);
-		return kz_err_sys(err, KZ_E_OS, "cannot start the output thread");
+		return KZ_E_OS;
 	}
 	*out = w;
 	return KZ_OK;
@@ -141,7 +146,11 @@ enum kz_rc kz_writer_add(struct kz_writer *w, const void *p, size_t n, struct kz
 	enum kz_rc rc = KZ_OK;
 
 	pthread_mutex_lock(&w->lock);
-	if (!w->error) {
+	if (!w->has_thread && (errno = start_thread(w)))
+		rc = kz_err_sys(err, KZ_E_OS, "cannot start the output thread");
+	else
+		w->has_thread = true;
+	if (rc == KZ_OK && !w->error) {
 		rc = kz_buf_add(&w->in, p, n, err);
 		w->is_busy = true;
 		pthread_cond_signal(&w->more);
@@ -195,14 +204,19 @@ enum kz_rc kz_writer_drain(struct kz_writer *w, int cancel_fd, struct kz_err *er
 static bool join_soon(struct kz_writer *w)
 {
 	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(1));
+	bool is_stopped = false;
+	uint64_t n;
 
-	/* The timed join knows only clocks that somebody may set. */
-	while (pthread_tryjoin_np(w->thread, NULL)) {
-		if (kz_deadline_passed(until))
+	while (!is_stopped) {
+		if (kz_fd_wait(w->idle_fd, POLLIN, until, NULL) != KZ_OK)
 			return false;
-		kz_time_sleep(KZ_MS(1), until);
+		if (read(w->idle_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+			return false;
+		pthread_mutex_lock(&w->lock);
+		is_stopped = w->is_stopped;
+		pthread_mutex_unlock(&w->lock);
 	}
-	return true;
+	return pthread_join(w->thread, NULL) == 0;
 }
 
 void kz_writer_free(struct kz_writer *w)
@@ -214,7 +228,7 @@ void kz_writer_free(struct kz_writer *w)
 	pthread_cond_signal(&w->more);
 	pthread_mutex_unlock(&w->lock);
 	ring(w->stop_fd);
-	if (!join_soon(w))
+	if (w->has_thread && !join_soon(w))
 		return;
 	pthread_cond_destroy(&w->more);
 	pthread_mutex_destroy(&w->lock);

@@ -16,7 +16,7 @@
 struct kz_writer;
 
 /*
- * Start a writer on fd (borrowed). in: max, bytes it may hold unwritten.
+ * Make a writer on fd (borrowed); its thread starts with the first bytes. in: max, bytes it may hold unwritten.
  * safe: signals should be blocked already, the thread inherits the mask.
  */
 enum kz_rc kz_writer_start(struct kz_writer **out, int fd, size_t max, struct kz_err *err);
