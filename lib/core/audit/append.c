@@ -204,23 +204,44 @@ enum kz_rc kz_audit_append(struct kz_audit *a, struct kz_audit_row *r, struct kz
 	return rc;
 }
 
+enum kz_rc kz_audit_together(struct kz_audit *a, struct kz_err *err)
+{
+	if (kz_audit_begin(a, err) != KZ_OK)
+		return kz_audit_fail(err);
+	a->is_together = true;
+	return KZ_OK;
+}
+
+enum kz_rc kz_audit_end(struct kz_audit *a, struct kz_err *err)
+{
+	bool was_whole = a->is_together;
+
+	a->is_together = false;
+	if (!was_whole)
+		kz_err_set(err, KZ_E_IO, "a row before this one could not be written");
+	return was_whole && kz_audit_commit(a, err) == KZ_OK ? KZ_OK : kz_audit_fail(err);
+}
+
+void kz_audit_abandon(struct kz_audit *a)
+{
+	if (a->is_together)
+		kz_audit_rollback(a);
+	a->is_together = false;
+}
+
 enum kz_rc kz_audit_add(struct kz_audit *a, struct kz_audit_row *r, struct kz_err *err)
 {
-	enum kz_rc rc;
+	bool is_alone = !a->is_together;
+	enum kz_rc rc = is_alone ? kz_audit_together(a, err) : KZ_OK;
 
-	if (!r) {
-		kz_err_set(err, KZ_E_OS, "out of memory");
+	if (rc != KZ_OK)
+		return rc;
+	rc = r ? kz_audit_append(a, r, err) : kz_err_set(err, KZ_E_OS, "out of memory");
+	if (rc != KZ_OK) {
+		kz_audit_abandon(a);
 		return kz_audit_fail(err);
 	}
-	rc = kz_audit_begin(a, err);
-	if (rc != KZ_OK)
-		return kz_audit_fail(err);
-	rc = kz_audit_append(a, r, err);
-	if (rc != KZ_OK)
-		kz_audit_rollback(a);
-	else
-		rc = kz_audit_commit(a, err);
-	return rc == KZ_OK ? KZ_OK : kz_audit_fail(err);
+	return is_alone ? kz_audit_end(a, err) : KZ_OK;
 }
 
 enum kz_rc kz_audit_probe(struct kz_audit *a, struct kz_err *err)

@@ -33,6 +33,17 @@ bool kz_audit_is_current(const struct kz_audit *a);
 enum kz_rc kz_audit_checkpoint(struct kz_audit *a, struct kz_err *err);
 
 /*
+ * Gather the rows that follow into one transaction, until kz_audit_end: all of them
+ * or none.  A row that fails ends it.  wait: the write lock is held in between, so
+ * nothing slow belongs there.  err: audit_unavailable
+ */
+enum kz_rc kz_audit_together(struct kz_audit *a, struct kz_err *err);
+/* Commit what was gathered. err: audit_unavailable, also when a row failed before; none of the rows is there then */
+enum kz_rc kz_audit_end(struct kz_audit *a, struct kz_err *err);
+/* Drop what was gathered; nothing gathered is fine. */
+void kz_audit_abandon(struct kz_audit *a);
+
+/*
  * Append transitions as Valkey numbered them, in one transaction; ones that are already
  * there are skipped (same content) or refused (audit_conflict).
  * in: starts: they need not follow the newest one of this store (kz_auth_outbox says

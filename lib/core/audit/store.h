@@ -30,6 +30,7 @@ struct kz_audit {
 	uint64_t dev, ino; /* of the file that was opened */
 	struct kz_stmt *begin, *commit, *last, *hash_of, *entry, *known, *closed, *newest;
 	struct kz_stmt *insert[KZ_AUDIT_KINDS], *insert_child[KZ_AUDIT_KINDS];
+	bool is_together; /* rows are gathered into one transaction */
 	/* the chain inside an open transaction */
 	int64_t id;
 	char hash[KZ_SHA256_HEX];
