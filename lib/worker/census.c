@@ -147,6 +147,10 @@ enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const st
 
 	(void)b;
 	collect_in_flight();
+	/* both sides of the wall measure at the same time */
+	rc = kz_wall_view_ask(w, err);
+	if (rc != KZ_OK)
+		return rc;
 	take_space(c, s);
 	put(c, KZ_SURFACE_PROCESSES, count_processes());
 	put(c, KZ_SURFACE_DESCRIPTORS, count_descriptors(clients));

@@ -12,6 +12,8 @@
 #include "rule/reason.h"
 
 #define ANSWER_MAX (1 << 20)
+/* For the first head; who has no secret must not hold one of few connections. */
+#define HEAD_PATIENCE KZ_SECONDS(5)
 
 static void out_of_memory(struct kz_client *c)
 {
@@ -139,6 +141,7 @@ static bool take_head(struct kz_client *c)
 		reject(c, 401, KZ_R_WORKER_UNAUTHORIZED, "the secret is missing or wrong");
 		return false;
 	}
+	c->known_by = KZ_NEVER;
 	c->route = kz_route_find(&h);
 	if (!c->route) {
 		reject(c, 404, KZ_R_MALFORMED_INPUT, "there is no such request");
@@ -230,6 +233,28 @@ static void on_closed(void *arg)
 	kz_client_close(arg);
 }
 
+/* One timer for all, so that the number of descriptors says nothing of connections. */
+static void arm(struct kz_worker *w)
+{
+	struct kz_deadline first = KZ_NEVER;
+
+	for (int i = 0; i < w->client_count; i++)
+		first = kz_deadline_min(first, w->clients[i]->known_by);
+	/* a timer that cannot be set leaves a connection open, which is no danger to a tenant */
+	(void)kz_timer_at(w->head_timer, first, NULL);
+}
+
+void kz_client_expire(void *worker)
+{
+	struct kz_worker *w = worker;
+
+	/* backwards: closing one puts the last in its place */
+	for (int i = w->client_count - 1; i >= 0; i--)
+		if (kz_deadline_passed(w->clients[i]->known_by))
+			kz_client_close(w->clients[i]);
+	arm(w);
+}
+
 void kz_client_accept(void *worker, int fd)
 {
 	static const struct kz_conn_calls calls = { .on_data = on_data,
@@ -249,7 +274,9 @@ void kz_client_accept(void *worker, int fd)
 		free(c);
 		return;
 	}
+	c->known_by = kz_deadline_in(HEAD_PATIENCE);
 	w->clients[w->client_count++] = c;
+	arm(w);
 }
 
 void kz_client_close(struct kz_client *c)

@@ -52,13 +52,16 @@ struct kz_client {
 	enum kz_client_state state;
 	const struct kz_route *route;
 	int64_t body_left;
-	bool is_close; /* the head asked for it */
+	bool is_close;               /* the head asked for it */
+	struct kz_deadline known_by; /* for the first head with the secret; KZ_NEVER once it came */
 	bool record_sent;
 	int file;          /* of put and get; -1 none */
 	int64_t file_left; /* bytes of the file still to come or go */
 	struct kz_err put_err;
 };
 
+/* Close connections that have not shown the secret in time; the worker's head_timer calls it. */
+void kz_client_expire(void *worker);
 /* Take an accepted connection. */
 void kz_client_accept(void *worker, int fd);
 /* Close one (its lease or run ends with it), from anywhere. */

@@ -95,7 +95,7 @@ static int no_time_wait(void)
 	return fd >= 0 && write(fd, "0", 1) == 1 ? 0 : -1;
 }
 
-static const char *set_up(struct init *in, int sock)
+static const char *set_up(struct init *in, int sock, const char *space)
 {
 	const char *bad;
 
@@ -106,7 +106,7 @@ static const char *set_up(struct init *in, int sock)
 		return "descriptors";
 	if (setsid() < 0)
 		return "session";
-	bad = in->boot->single_use ? kz_guest_enter_tenant() : kz_mounts_enter_tenant();
+	bad = in->boot->single_use ? kz_guest_enter_tenant() : kz_mounts_enter_tenant(space);
 	if (bad)
 		return bad;
 	if (sethostname("kz", 2) < 0)
@@ -243,11 +243,12 @@ static void serve(struct init *in)
 	}
 }
 
-_Noreturn void kz_init_main(int sock, struct kz_boot *b, const struct kz_deny *deny)
+_Noreturn void kz_init_main(int sock, struct kz_boot *b, const struct kz_deny *deny,
+			    const char *space)
 {
 	struct init in = { .boot = b, .deny = deny };
 	struct kz_init_say s = { 0 };
-	const char *bad = set_up(&in, sock);
+	const char *bad = set_up(&in, sock, space);
 
 	if (bad) {
 		int e = errno;

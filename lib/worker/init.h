@@ -53,7 +53,8 @@ struct kz_init_say {
 /* The descriptors of a KZ_ASK_RUN, in order. */
 enum { KZ_RUN_IN, KZ_RUN_OUT, KZ_RUN_ERR, KZ_RUN_VECTORS, KZ_RUN_FDS };
 
-/* Life of the tenant's first process, right after clone. in: sock is its end. Never returns. */
-_Noreturn void kz_init_main(int sock, struct kz_boot *b, const struct kz_deny *deny);
+/* Life of the tenant's first process, right after clone. in: sock is its end; space where its file system is mounted. Never returns. */
+_Noreturn void kz_init_main(int sock, struct kz_boot *b, const struct kz_deny *deny,
+			    const char *space);
 
 #endif

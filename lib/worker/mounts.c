@@ -68,20 +68,17 @@ static int bind_at(int dir, const char *path, int root, const char *to)
 	return fd < 0 ? -1 : kz_mount_move(fd, root, to);
 }
 
-static const char *mount_space(int root)
+static const char *mount_space(int space, int root)
 {
-	static const struct {
-		const char *from, *to;
-		bool is_optional;
-	} places[] = {
-		{ KZ_SPACE_AT "/" KZ_SPACE_WORK, "work", false },
-		{ KZ_SPACE_AT "/" KZ_SPACE_TMP, "tmp", false },
-		{ KZ_SPACE_AT "/" KZ_SPACE_VTMP, "var/tmp", false },
+	static const char *const places[][2] = {
+		{ KZ_SPACE_WORK, "work" },
+		{ KZ_SPACE_TMP, "tmp" },
+		{ KZ_SPACE_VTMP, "var/tmp" },
 	};
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (bind_at(AT_FDCWD, places[i].from, root, places[i].to) < 0)
-			return places[i].to;
+		if (bind_at(space, places[i][0], root, places[i][1]) < 0)
+			return places[i][1];
 	return NULL;
 }
 
@@ -148,7 +145,7 @@ static int fill_dev(int dev, const char *const *nodes, size_t n)
 	return mkdirat(dev, "shm", 0755) < 0 || mkdirat(dev, "mqueue", 0755) < 0 ? -1 : 0;
 }
 
-static const char *mount_dev(int root)
+static const char *mount_dev(int space, int root)
 {
 	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom" };
 	static const char *const options[] = { "size", "4096", "nr_inodes", "16",
@@ -167,7 +164,7 @@ static const char *mount_dev(int root)
 	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
 		if (bind_device(old, nodes[i], at, nodes[i]) < 0)
 			return "device";
-	if (bind_at(AT_FDCWD, KZ_SPACE_AT "/" KZ_SPACE_SHM, at, "shm") < 0)
+	if (bind_at(space, KZ_SPACE_SHM, at, "shm") < 0)
 		return "dev/shm";
 	return mq < 0 || kz_mount_move(mq, at, "mqueue") < 0 ? "dev/mqueue" : NULL;
 }
@@ -192,15 +189,19 @@ static const char *copy_image(int *at)
 	return *at < 0 ? "root" : NULL;
 }
 
-const char *kz_mounts_enter_tenant(void)
+const char *kz_mounts_enter_tenant(const char *from)
 {
-	kz_auto_close int at = -1;
+	kz_auto_close int at = -1, space = -1;
 	const char *bad;
 
+	/* held by its descriptor: copying the image hides its path */
+	space = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (space < 0)
+		return "space";
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return "private";
-	if ((bad = copy_image(&at)) || (bad = mount_space(at)) || (bad = mount_proc(at)) ||
-	    (bad = mount_dev(at)) || (bad = mask_proc(at)))
+	if ((bad = copy_image(&at)) || (bad = mount_space(space, at)) || (bad = mount_proc(at)) ||
+	    (bad = mount_dev(space, at)) || (bad = mask_proc(at)))
 		return bad;
 	/* "." onto ".": the old root lies over the new one and is taken off again */
 	if (fchdir(at) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||

@@ -16,10 +16,10 @@ int kz_mount_move(int mount_fd, int dir, const char *path);
 int kz_mount_set(int mount_fd, uint64_t attr);
 
 /*
- * In a fresh mount and pid namespace whose /work carries the tenant's file system:
- * build the tenant's root and pivot into it, so that nothing of process 1's mounts
+ * In a fresh mount and pid namespace with the tenant's file system mounted on space
+ * (KZ_SPACE_*): build the tenant's root and pivot into it, so that nothing of process 1's mounts
  * remains.  out: NULL, or the step that failed (static) and errno
  */
-const char *kz_mounts_enter_tenant(void);
+const char *kz_mounts_enter_tenant(const char *space);
 
 #endif

@@ -2,9 +2,10 @@
  * Reset: end, wipe, make anew, measure, in that order [RESET-6].
  *
  * The wipe is the death of the tenant's namespaces and of its file system, which
- * nothing else holds.  The next tenant's wall is made afterwards and not ahead of
- * time: made ahead, it would stand in the measurements of the one that ends (its
- * process in the cgroup, its mounts), and the evidence would need exceptions.
+ * nothing else holds.  The next tenant's wall is made while the program runs, beside
+ * it and out of its sight, and takes the place of the old one after the wipe: what
+ * is measured then is exactly one fresh wall around one fresh file system, as at
+ * birth.  Where it is missing it is made in the reset.
  */
 #include <stdlib.h>
 
@@ -34,14 +35,50 @@ static enum kz_rc dirty(struct kz_worker *w, struct kz_err *err)
 	return kz_wall_dirty(&w->wall, s, kz_deadline_in(MAKE_PATIENCE), err);
 }
 
+void kz_worker_prepare(struct kz_worker *w)
+{
+	if (w->boot.single_use || w->next.pid > 0 ||
+	    kz_space_open(&w->next_space, KZ_SPACE_NEXT, &w->boot, NULL) != KZ_OK)
+		return;
+	if (kz_wall_begin(&w->next, KZ_SPACE_NEXT, &w->boot, &w->deny, NULL) != KZ_OK)
+		kz_space_close(&w->next_space);
+}
+
+/* Put what was prepared in place. out: false when there is nothing that could be */
+static bool take_next(struct kz_worker *w)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (w->next.pid <= 0)
+		return false;
+	if (kz_wall_await(&w->next, kz_deadline_in(MAKE_PATIENCE), &err) == KZ_OK &&
+	    kz_space_settle(&w->next_space, &err) == KZ_OK) {
+		w->wall = w->next;
+		w->space = w->next_space;
+		w->next = (struct kz_wall)KZ_WALL_INIT;
+		w->next_space.dir = -1;
+		return true;
+	}
+	kz_log(KZ_LOG_WARNING, "the next wall is made again", "text", err.text, NULL);
+	kz_wall_end(&w->next, kz_deadline_in(END_PATIENCE));
+	kz_space_close(&w->next_space);
+	return false;
+}
+
+static enum kz_rc make_now(struct kz_worker *w, struct kz_err *err)
+{
+	enum kz_rc rc = kz_space_open(&w->space, KZ_SPACE_AT, &w->boot, err);
+
+	return rc == KZ_OK ? kz_wall_start(&w->wall, KZ_SPACE_AT, &w->boot, &w->deny,
+					   kz_deadline_in(MAKE_PATIENCE), err) :
+			     rc;
+}
+
 enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients,
 			   struct kz_err *err)
 {
-	enum kz_rc rc = kz_space_open(&w->space, &w->boot, err);
+	enum kz_rc rc = take_next(w) ? KZ_OK : make_now(w, err);
 
-	if (rc == KZ_OK)
-		rc = kz_wall_start(&w->wall, &w->boot, &w->deny, kz_deadline_in(MAKE_PATIENCE),
-				   err);
 	if (rc == KZ_OK)
 		rc = dirty(w, err);
 	/* after the wall stands: what the last tenant left in its cgroup has had the longest time to show */

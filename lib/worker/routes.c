@@ -19,6 +19,7 @@ static void answer_clock(struct kz_client *c)
 	struct kz_json *o = kz_json_object();
 
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
+	kz_json_set_str(o, "image", c->w->boot.image);
 	kz_client_answer(c, 200, o);
 }
 
@@ -201,6 +202,8 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 	kz_client_send(c, switching, sizeof switching - 1);
 	if (ask.stdin_open)
 		on_window(c, 65536);
+	/* the program starts meanwhile; two processors do both at once */
+	kz_worker_prepare(w);
 }
 
 static void reset(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)

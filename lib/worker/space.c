@@ -47,7 +47,7 @@ static int fill(int root, const struct kz_boot *b)
 	       make_dir(root, KZ_SPACE_VTMP, 01777, 0, 0) < 0;
 }
 
-static enum kz_rc mount_whole(const struct kz_boot *b, const char *const *options,
+static enum kz_rc mount_whole(const char *at, const struct kz_boot *b, const char *const *options,
 			      struct kz_err *err)
 {
 	kz_auto_close int mfd =
@@ -57,7 +57,7 @@ static enum kz_rc mount_whole(const struct kz_boot *b, const char *const *option
 		return kz_err_sys(err, KZ_E_OS, "cannot make the tenant's file system");
 	if (fill(mfd, b))
 		return kz_err_sys(err, KZ_E_OS, "cannot fill the tenant's file system");
-	if (kz_mount_move(mfd, AT_FDCWD, KZ_SPACE_AT) < 0)
+	if (kz_mount_move(mfd, AT_FDCWD, at) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot mount the tenant's file system");
 	return KZ_OK;
 }
@@ -78,7 +78,8 @@ static enum kz_rc mount_classic(const struct kz_boot *b, const char *size, struc
 	return KZ_OK;
 }
 
-enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_err *err)
+enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boot *b,
+			 struct kz_err *err)
 {
 	char size[32], inodes[32];
 	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", "0755", NULL };
@@ -89,11 +90,23 @@ enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_
 	    kz_str_format(inodes, sizeof inodes, err, "%lld",
 			  (long long)(b->inodes + KZ_SPACE_OWN_INODES)) != KZ_OK)
 		return KZ_E_DATA;
-	if (b->single_use ? mount_classic(b, size, err) : mount_whole(b, options, err))
+	if (b->single_use ? mount_classic(b, size, err) : mount_whole(at, b, options, err))
 		return err ? err->rc : KZ_E_OS;
-	s->dir = open(KZ_SPACE_AT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (s->dir < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot open the tenant's file system");
+	s->at = at;
+	s->dir = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir < 0) {
+		kz_err_sys(err, KZ_E_OS, "cannot open the tenant's file system");
+		umount2(at, MNT_DETACH);
+		return KZ_E_OS;
+	}
+	return KZ_OK;
+}
+
+enum kz_rc kz_space_settle(struct kz_space *s, struct kz_err *err)
+{
+	if (syscall(SYS_move_mount, AT_FDCWD, s->at, AT_FDCWD, KZ_SPACE_AT, 0) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot move the tenant's file system");
+	s->at = KZ_SPACE_AT;
 	return KZ_OK;
 }
 
@@ -103,7 +116,7 @@ void kz_space_close(struct kz_space *s)
 		return;
 	close(s->dir);
 	s->dir = -1;
-	umount2(KZ_SPACE_AT, MNT_DETACH);
+	umount2(s->at, MNT_DETACH);
 }
 
 #define DEPTH_MAX 64

@@ -15,6 +15,8 @@
 #include "worker/boot.h"
 
 #define KZ_SPACE_AT "/work"
+/* Where the next tenant's is made while one still runs: a directory that every image has. */
+#define KZ_SPACE_NEXT "/var/tmp"
 /* Directories that a fresh one holds itself, its root included; the tenant's inodes come on top. */
 #define KZ_SPACE_OWN_INODES 7
 
@@ -27,11 +29,15 @@
 #define KZ_SPACE_VTMP "vtmp"
 
 struct kz_space {
-	int dir; /* its root, or -1 */
+	int dir;        /* its root, or -1 */
+	const char *at; /* where it is mounted */
 };
 
-/* Make an empty one. err: KZ_E_OS */
-enum kz_rc kz_space_open(struct kz_space *s, const struct kz_boot *b, struct kz_err *err);
+/* Make an empty one on a directory, KZ_SPACE_AT or KZ_SPACE_NEXT. err: KZ_E_OS */
+enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boot *b,
+			 struct kz_err *err);
+/* Move one that was made on KZ_SPACE_NEXT to KZ_SPACE_AT, which is free. err: KZ_E_OS */
+enum kz_rc kz_space_settle(struct kz_space *s, struct kz_err *err);
 /* Unmount and let go of it: with the tenant's namespace gone this frees it. */
 void kz_space_close(struct kz_space *s);
 /* Entries below a directory of it, at any depth; -1 when it cannot be read, never more than most + 1. */

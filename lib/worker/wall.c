@@ -87,13 +87,11 @@ static enum kz_rc ask(struct kz_wall *w, const struct kz_init_ask *a, const int 
 	return KZ_OK;
 }
 
-enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_deny *deny,
-			 struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_wall_begin(struct kz_wall *w, const char *space, struct kz_boot *b,
+			 const struct kz_deny *deny, struct kz_err *err)
 {
 	int pair[2];
 	int life[2] = { -1, -1 };
-	struct kz_init_say s;
-	enum kz_rc rc;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a socket pair");
@@ -107,7 +105,7 @@ enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_d
 	b->fds.life = life[1];
 	w->pid = clone_into(&w->pidfd, w->by_life);
 	if (w->pid == 0)
-		kz_init_main(pair[1], b, deny);
+		kz_init_main(pair[1], b, deny, space);
 	close(pair[1]);
 	b->fds.life = -1;
 	if (w->by_life) {
@@ -123,21 +121,40 @@ enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_d
 		*w = (struct kz_wall)KZ_WALL_INIT;
 		return KZ_E_OS;
 	}
-	rc = await(w, KZ_SAY_READY, until, &s, err);
+	return KZ_OK;
+}
+
+enum kz_rc kz_wall_await(struct kz_wall *w, struct kz_deadline until, struct kz_err *err)
+{
+	struct kz_init_say s;
+	enum kz_rc rc = await(w, KZ_SAY_READY, until, &s, err);
+
 	if (rc != KZ_OK)
 		kz_wall_end(w, kz_deadline_in(KZ_SECONDS(2)));
 	return rc;
 }
 
+enum kz_rc kz_wall_start(struct kz_wall *w, const char *space, struct kz_boot *b,
+			 const struct kz_deny *deny, struct kz_deadline until, struct kz_err *err)
+{
+	enum kz_rc rc = kz_wall_begin(w, space, b, deny, err);
+
+	return rc == KZ_OK ? kz_wall_await(w, until, err) : rc;
+}
+
+enum kz_rc kz_wall_view_ask(struct kz_wall *w, struct kz_err *err)
+{
+	const struct kz_init_ask a = { .what = KZ_ASK_VIEW };
+
+	return ask(w, &a, NULL, 0, err);
+}
+
 enum kz_rc kz_wall_view(struct kz_wall *w, struct kz_deadline until, struct kz_view *out,
 			struct kz_err *err)
 {
-	const struct kz_init_ask a = { .what = KZ_ASK_VIEW };
 	struct kz_init_say s;
-	enum kz_rc rc = ask(w, &a, NULL, 0, err);
+	enum kz_rc rc = await(w, KZ_SAY_VIEW, until, &s, err);
 
-	if (rc == KZ_OK)
-		rc = await(w, KZ_SAY_VIEW, until, &s, err);
 	if (rc == KZ_OK)
 		*out = s.view;
 	return rc;

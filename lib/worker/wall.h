@@ -28,10 +28,18 @@ struct kz_wall {
 		0, -1, -1, false, false                                                            \
 	}
 
-/* Make the namespaces and wait until their first process stands. err: KZ_E_OS with the step; nothing is left then */
-enum kz_rc kz_wall_start(struct kz_wall *w, struct kz_boot *b, const struct kz_deny *deny,
-			 struct kz_deadline until, struct kz_err *err);
-/* Ask its first process to measure. err: KZ_E_UNAVAILABLE, KZ_E_TEMPFAIL */
+/*
+ * Make the namespaces around the file system mounted on space (KZ_SPACE_*), and wait
+ * until their first process stands: begin and await are the two halves of start.
+ * err: KZ_E_OS with the step; nothing is left then
+ */
+enum kz_rc kz_wall_begin(struct kz_wall *w, const char *space, struct kz_boot *b,
+			 const struct kz_deny *deny, struct kz_err *err);
+enum kz_rc kz_wall_await(struct kz_wall *w, struct kz_deadline until, struct kz_err *err);
+enum kz_rc kz_wall_start(struct kz_wall *w, const char *space, struct kz_boot *b,
+			 const struct kz_deny *deny, struct kz_deadline until, struct kz_err *err);
+/* Ask its first process to measure, and take its answer. err: KZ_E_UNAVAILABLE, KZ_E_TEMPFAIL */
+enum kz_rc kz_wall_view_ask(struct kz_wall *w, struct kz_err *err);
 enum kz_rc kz_wall_view(struct kz_wall *w, struct kz_deadline until, struct kz_view *out,
 			struct kz_err *err);
 /* Fault build: let it dirty a surface. */

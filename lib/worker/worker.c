@@ -28,7 +28,8 @@ enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err)
 		return KZ_OK;
 	if (!kz_wall_end(&w->wall, kz_deadline_in(START_PATIENCE)))
 		return kz_err_set(err, KZ_E_OS, "the last program cannot be ended");
-	rc = kz_wall_start(&w->wall, &w->boot, &w->deny, kz_deadline_in(START_PATIENCE), err);
+	rc = kz_wall_start(&w->wall, w->space.at, &w->boot, &w->deny,
+			   kz_deadline_in(START_PATIENCE), err);
 	return rc == KZ_OK ? kz_wall_join(&w->wall, err) : rc;
 }
 
@@ -74,9 +75,10 @@ static enum kz_rc make_all(struct kz_worker *w, struct kz_err *err)
 		return rc;
 	w->run = kz_run_new(w->serve, &w->boot, &w->wall, &w->space);
 	w->lease_timer = kz_timer_new(w->serve, lease_passed, w);
+	w->head_timer = kz_timer_new(w->serve, kz_client_expire, w);
 	w->terminator = kz_watch_new(w->serve, w->signals, KZ_SERVE_READ, told_to_end, w);
 	w->listener = kz_serve_listen(w->serve, w->boot.fds.control, kz_client_accept, w);
-	if (!w->run || !w->lease_timer || !w->listener || !w->terminator)
+	if (!w->run || !w->lease_timer || !w->head_timer || !w->listener || !w->terminator)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	return KZ_OK;
 }
@@ -88,9 +90,9 @@ static enum kz_rc take_baseline(struct kz_worker *w, struct kz_err *err)
 
 	/* what is used once is compared with nothing */
 	if (w->boot.single_use) {
-		rc = kz_space_open(&w->space, &w->boot, err);
+		rc = kz_space_open(&w->space, KZ_SPACE_AT, &w->boot, err);
 		if (rc == KZ_OK)
-			rc = kz_wall_start(&w->wall, &w->boot, &w->deny,
+			rc = kz_wall_start(&w->wall, KZ_SPACE_AT, &w->boot, &w->deny,
 					   kz_deadline_in(START_PATIENCE), err);
 		return rc == KZ_OK ? kz_wall_join(&w->wall, err) : rc;
 	}
@@ -151,8 +153,8 @@ enum kz_rc kz_worker_main(struct kz_err *err)
 	static struct kz_worker w; /* large, and as long-lived as the process */
 	enum kz_rc rc;
 
-	w.wall = (struct kz_wall)KZ_WALL_INIT;
-	w.space.dir = -1;
+	w.wall = w.next = (struct kz_wall)KZ_WALL_INIT;
+	w.space.dir = w.next_space.dir = -1;
 	kz_tenure_clean(&w.tenure);
 	umask(0);
 	signal(SIGPIPE, SIG_IGN);

@@ -29,9 +29,11 @@ struct kz_worker {
 	struct kz_deny deny;
 	struct kz_wall wall;
 	struct kz_space space;
+	struct kz_wall next; /* of the next tenant, made while one runs; may be missing */
+	struct kz_space next_space;
 	struct kz_tenure tenure;
 	struct kz_run *run;
-	struct kz_timer *lease_timer;
+	struct kz_timer *lease_timer, *head_timer;
 	struct kz_watch *listener, *terminator;
 	int signals; /* signalfd */
 	struct kz_census baseline;
@@ -53,7 +55,9 @@ enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err);
 /* End whatever runs, keep the files. */
 void kz_worker_end_tenant(struct kz_worker *w, const char *cause);
 
-/* reset.c: end, wipe, make anew, measure; answers w->resetter. in: the tenure is resetting already */
+/* reset.c: begin to make the next tenant's wall, while the caller's program runs. A failure is no harm: the reset makes it then. */
+void kz_worker_prepare(struct kz_worker *w);
+/* End, wipe, make anew, measure; answers w->resetter. in: the tenure is resetting already */
 void kz_worker_reset(struct kz_worker *w);
 /* Empty the cgroup's part, file system, wall, rest of the census. err: KZ_E_OS */
 enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients,

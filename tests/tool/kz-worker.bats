@@ -442,6 +442,11 @@ is_quiet() {
 	done
 }
 
+@test "EXEC-1: a connection that does not show the secret is closed soon, one that did is kept" {
+	wk secret
+	python3 "$WORKER_ROOT/tests/tool/silent.py" "$WORKER_STATE/workers/w-1/ctl/control.sock" "$(said .secret)"
+}
+
 @test "EXEC-1: a caller that speaks badly for ten seconds does not end process 1" {
 	local seed=$RANDOM
 	echo "seed $seed" >&2
