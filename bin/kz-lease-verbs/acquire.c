@@ -1,6 +1,7 @@
 /* kz-lease acquire and with: a lease for somebody. */
 #include <signal.h>
 
+#include "base/proc.h"
 #include "base/sig.h"
 #include "verbs.h"
 
@@ -38,7 +39,10 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 	struct kz_hold h kz_auto_hold = { 0 };
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	kz_auto_close int sig_fd = -1;
+	char holder[KZ_HOLDER_TEXT];
+	struct kz_proc_id self;
 	struct kz_ms wait;
+	bool is_told = false;
 	int sig;
 	const struct kz_opt opts[] = { KZ_WHO_OPTIONS(&o), KZ_OPT_JSON(cli), KZ_OPT_END };
 	const struct kz_usage usage = {
@@ -54,12 +58,20 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 	/* A signal while waiting leaves no ticket; one after the grant must not lose the token. */
 	if (!rc)
 		rc = kz_sig_open(signals, &sig_fd, &cli->err);
+	/* This process is the holder until the token has been printed, so that a kill in between holds no worker. */
 	if (!rc)
-		rc = kz_hold_acquire(&h, kz_wait_of(&o, &wait), "", sig_fd, &cli->err);
+		rc = kz_proc_self_id(&self, &cli->err);
+	if (!rc) {
+		kz_proc_id_format(&self, holder, sizeof(holder));
+		rc = kz_hold_acquire(&h, kz_wait_of(&o, &wait), holder, sig_fd, &cli->err);
+	}
 	if (!rc)
 		rc = kz_out_record(cli, kz_lease_columns, kz_lease_object(&h.lease, true));
+	is_told = !rc && kz_out_flush(cli);
+	if (is_told)
+		rc = kz_auth_hand_over(h.auth, &h.lease, &cli->err);
 	/* A token that nobody could read would hold the worker until it expires. */
-	if (h.lease.id[0] && (rc || !kz_out_flush(cli))) {
+	if (h.lease.id[0] && (rc || !is_told)) {
 		kz_auto_json struct kz_json *evidence = NULL;
 		struct kz_err ignored = KZ_ERR_INIT;
 

@@ -199,7 +199,7 @@ local function leave(keys, args)
 	return settle(x, { "ok" })
 end
 
--- renew LEASE TOKEN
+-- renew LEASE TOKEN [1]: 1 when it stands from now on without a local process that holds it
 local function renew(keys, args)
 	local x = begin(keys)
 	local e = held(x, args[1], args[2])
@@ -207,6 +207,9 @@ local function renew(keys, args)
 		return finish(x, { "lease_lost" })
 	end
 	e["until"] = x.now + e.ttl
+	if args[3] == "1" then
+		e.holder = "-"
+	end
 	save(x, e)
 	index.put(x, e, e["until"])
 	return finish(x, granted(e))

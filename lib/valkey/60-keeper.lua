@@ -322,7 +322,8 @@ end
 local function holder_gone(keys, args)
 	local x = begin(keys)
 	local e = held(x, args[1], "-")
-	if not e then
+	-- handed over while its holder was looked for: it stands without one
+	if not e or e.holder == "-" then
 		return finish(x, { "ok" })
 	end
 	e.gone = true

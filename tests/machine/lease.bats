@@ -162,6 +162,32 @@ none_leased() {
 	none_leased
 }
 
+one_leased() {
+	[ "$(kz-lease list -j | wc -l)" -eq 1 ]
+}
+
+@test "LEASE-20 acquire killed before its token is out holds nothing; told, the lease outlives the process" {
+	local pid one
+	mkfifo full
+	exec 8<>full
+	dd if=/dev/zero of=full bs=4096 count=16 oflag=nonblock 2>/dev/null
+	kz-lease acquire -A a -C c -j >full 3>&- 8>&- &
+	pid=$!
+	kz_wait 5 one_leased
+	kill -KILL $pid
+	wait $pid || true
+	exec 8>&-
+	# far below the time to live: the holder is seen to be dead
+	kz_wait 6 none_leased
+	one=$(kz-lease acquire -A a -C c -j)
+	sleep 3
+	export KZ_LEASE_TOKEN
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$one")
+	kz-lease renew "$(jq -r .lease <<<"$one")"
+	kz-lease release "$(jq -r .lease <<<"$one")"
+	none_leased
+}
+
 @test "LEASE-6 acquire that is interrupted while it waits leaves no ticket" {
 	local one two pid rc=0
 	one=$(kz-lease acquire -A x -C 1 -j)

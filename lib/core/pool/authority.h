@@ -70,6 +70,8 @@ enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, st
 			   struct kz_err *err);
 /* Renew by lease id, worker and token (from kz_auth_acquire or kz_auth_lease); out: new expiry. err: lease_lost (expired, released or another token) [LEASE-12] */
 enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *err);
+/* Renew it, and let it stand from now on without a local process that holds it. err: lease_lost */
+enum kz_rc kz_auth_hand_over(struct kz_auth *a, struct kz_lease *l, struct kz_err *err);
 /* Look a lease up by id for renew/release/reset by token; fills worker, instance, node, actor, conversation, fence, expiry, ttl. err: lease_lost */
 enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out,
 			 struct kz_err *err);

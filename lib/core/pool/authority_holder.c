@@ -132,6 +132,15 @@ enum kz_rc kz_auth_renew(struct kz_auth *a, struct kz_lease *l, struct kz_err *e
 	return rc ? rc : kz_auth_take_lease(r, l, err);
 }
 
+enum kz_rc kz_auth_hand_over(struct kz_auth *a, struct kz_lease *l, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	const char *const args[] = { l->id, l->token, "1", NULL };
+	enum kz_rc rc = kz_auth_call_text(a, "renew", args, &r, err);
+
+	return rc ? rc : kz_auth_take_lease(r, l, err);
+}
+
 enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out,
 			 struct kz_err *err)
 {
