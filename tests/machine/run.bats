@@ -125,6 +125,39 @@ for b in "a\u20ac\U0001f600".encode(): sys.stdout.buffer.write(bytes([b])); sys.
 	[ "$(sha256sum <bytes | cut -d' ' -f1)" = "$(jq -r 'select(.type == "record").stdout.sha256' lines)" ]
 }
 
+@test "EXEC-3 modules that are inputs are found from a program that is a file" {
+	local main
+	echo 'answer = 42' >helper.py
+	echo 'import helper; print(helper.answer)' >prog.py
+	kz_run -i helper.py prog.py
+	[ "$output" = 42 ]
+	kz_run -i helper.py - <prog.py
+	[ "$output" = 42 ]
+	echo 'answer=42' >helper.sh
+	echo '. ./helper.sh; echo $answer' >prog.sh
+	kz_run -i helper.sh prog.sh
+	[ "$output" = 42 ]
+	echo 'exports.answer = 42; exports.deep = require("./sub/deep").deep' >helper.js
+	echo 'exports.deep = 7' >deep.js
+	echo '{"a":1}' >data.json
+	for main in 'const h = require("./helper"), h2 = require("helper"), d = require("./data.json");
+console.log(h.answer, h.deep, h2.answer, d.a)'; do
+		echo "$main" >prog.js
+		kz_run -i helper.js -i sub/deep.js=deep.js -i data.json prog.js
+		[ "$output" = "42 7 42 1" ] || { echo "$error"; false; }
+		kz_run -i helper.js -i sub/deep.js=deep.js -i data.json -l node - <prog.js
+		[ "$output" = "42 7 42 1" ] || { echo "$error"; false; }
+	done
+	echo 'export const answer = 42' >helper.mjs
+	echo 'import { answer } from "./helper.mjs"; console.log(answer)' >prog.mjs
+	kz_run -i helper.mjs prog.mjs
+	[ "$output" = 42 ] || { echo "$error"; false; }
+	echo 'require("./missing")' >prog.js
+	kz_run prog.js
+	[ "$status" -eq 1 ]
+	[[ $error == *"Cannot find module './missing'"* ]]
+}
+
 @test "OUT-3 inputs arrive, declared outputs come back whole with size, digest and type" {
 	printf 'a,b\n1,2\n' >in.csv
 	mkdir out
@@ -195,6 +228,7 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	kz_record_is outcome bounded
 	kz_record_is cause wall
 	kz_record_is reason wall_exceeded
+	[[ $error == *"wall_exceeded: "*"(-t 500)" ]]
 	[ "$(kz_record wall_ms)" -ge 450 ]
 	kz_run -t 9223372036854775807 -c 'print(1)'
 	[ "$status" -eq 0 ]

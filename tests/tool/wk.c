@@ -122,7 +122,7 @@ static enum kz_rc do_call(struct call *c)
 		return print(c, KZ_OK, j);
 	}
 	if (kz_str_eq(verb, "bind"))
-		return kz_wk_bind(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
+		return kz_wk_bind(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(), NULL,
 				  &c->err);
 	if (kz_str_eq(verb, "extend"))
 		return kz_wk_extend(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),

@@ -50,7 +50,8 @@ static enum kz_rc reset_on(struct kz_wk *w, const struct kz_reset_env *env,
 			   const struct kz_lease *l, struct kz_deadline until,
 			   struct kz_json **readings, struct kz_err *err)
 {
-	(void)kz_wk_bind(w, l->id, l->fence, env->timeout, until, NULL);
+	if (w != env->worker || !env->is_bound)
+		(void)kz_wk_bind(w, l->id, l->fence, env->timeout, until, NULL, NULL);
 	return kz_wk_reset(w, l->id, l->token, until, readings, err);
 }
 

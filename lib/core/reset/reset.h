@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "base/time.h"
 #include "core/pool/authority.h"
@@ -21,6 +23,7 @@ struct kz_reset_env {
 	struct kz_auth *auth;
 	struct kz_audit *audit;
 	struct kz_wk *worker; /* an open connection, or NULL: it is opened */
+	bool is_bound;        /* the lease was bound on that connection */
 	const char *state;    /* state directory, for the socket and worker.key */
 	struct kz_ms timeout; /* KZ_RESET_TIMEOUT_SECONDS [RESET-10] */
 };

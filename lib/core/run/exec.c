@@ -26,15 +26,23 @@ enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err)
 		.memory_bytes = j->conf.set.kz_run_memory_bytes,
 		.output_bytes = j->conf.set.sandbox_max_output_bytes,
 	};
-	enum kz_rc rc = kz_audit_run_step(j->audit, j->run, "admitted", "prepare", "prepared", err);
+	enum kz_rc rc = kz_audit_together(j->audit, err);
 
 	if (rc)
 		return rc;
-	j->is_prepared = true;
-	rc = kz_audit_dispatch(j->audit, &d, err);
+	rc = kz_job_step(j, KZ_RUN_E_PREPARE, err);
 	if (!rc)
-		rc = kz_audit_run_step(j->audit, j->run, "prepared", "dispatch", "dispatched", err);
-	j->is_audited = !rc;
+		rc = kz_audit_dispatch(j->audit, &d, err);
+	j->is_dispatch_written = !rc;
+	if (!rc)
+		rc = kz_job_step(j, KZ_RUN_E_DISPATCH, err);
+	if (!rc)
+		rc = kz_audit_end(j->audit, err);
+	if (rc) {
+		/* all of it is in the store, or nothing */
+		kz_audit_abandon(j->audit);
+		j->state = KZ_RUN_S_ADMITTED;
+	}
 	return rc;
 }
 

@@ -20,6 +20,7 @@
 #include "core/run/who.h"
 #include "core/run/writer.h"
 #include "core/worker/client.h"
+#include "gen/run_sm.h"
 #include "port/json.h"
 #include "rule/path.h"
 #include "rule/result.h"
@@ -64,7 +65,8 @@ struct kz_job {
 	struct kz_heart *heart;
 	struct kz_wk *worker;
 	struct kz_json *health;
-	bool is_bound, is_prepared, is_audited;
+	bool is_bound, is_dispatch_written;
+	enum kz_run_state state;         /* as recorded in the audit store */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
 	struct kz_json *worker_record;
 	struct kz_run_facts facts;
@@ -93,6 +95,8 @@ enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_lease_again(struct kz_job *j, const char *cause, struct kz_err *err);
 /* Connects, binds, puts program and inputs. */
 enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
+/* One step of the run's machine, recorded. err: KZ_E_SOFTWARE for a step the table has not, audit_unavailable */
+enum kz_rc kz_job_step(struct kz_job *j, enum kz_run_event event, struct kz_err *err);
 /* Audits that code is about to start. */
 enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err);
 /* Runs it to its record. */
@@ -114,6 +118,8 @@ enum kz_rc kz_job_print_rest(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct kz_err *err);
 /* The terminal record as it stands. out: new, NULL when memory is out */
 struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict);
+/* What the caller is told of a verdict; a bound with the setting it comes from. */
+void kz_job_explain(const struct kz_job *j, const struct kz_verdict *v, struct kz_run_result *out);
 /* Keep a failure of kz's own, the first one only. */
 void kz_job_fail(struct kz_job *j, const struct kz_err *err);
 

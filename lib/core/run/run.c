@@ -57,21 +57,15 @@ static void collect(struct kz_job *j)
 		kz_job_fail(j, &err);
 }
 
-static const char *end_event(enum kz_outcome o)
+static enum kz_run_event end_event(enum kz_outcome o)
 {
-	static const char *const events[] = {
-		[KZ_OUTCOME_COMPLETED] = "complete", [KZ_OUTCOME_FAILED] = "fail",
-		[KZ_OUTCOME_NOT_RUN] = "abort",      [KZ_OUTCOME_BOUNDED] = "bound",
-		[KZ_OUTCOME_REFUSED] = "deny",       [KZ_OUTCOME_UNKNOWN] = "lose",
+	static const enum kz_run_event events[] = {
+		[KZ_OUTCOME_COMPLETED] = KZ_RUN_E_COMPLETE, [KZ_OUTCOME_FAILED] = KZ_RUN_E_FAIL,
+		[KZ_OUTCOME_NOT_RUN] = KZ_RUN_E_ABORT,      [KZ_OUTCOME_BOUNDED] = KZ_RUN_E_BOUND,
+		[KZ_OUTCOME_REFUSED] = KZ_RUN_E_DENY,       [KZ_OUTCOME_UNKNOWN] = KZ_RUN_E_LOSE,
 	};
 
 	return events[o];
-}
-
-/* Where the run machine stands before its end. */
-static const char *state_of(const struct kz_job *j)
-{
-	return j->is_audited ? "dispatched" : j->is_prepared ? "prepared" : "admitted";
 }
 
 /* A run that was not even audited as dispatched is a denial; else its record. */
@@ -85,14 +79,21 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 		return KZ_OK;
 	if (!record)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
-	if (j->is_audited)
+	rc = kz_audit_together(j->audit, err);
+	if (rc)
+		return rc;
+	if (j->state == KZ_RUN_S_DISPATCHED)
 		rc = kz_audit_record(j->audit, record, err);
 	else
 		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id,
 				     kz_reason_code(v.reason), err);
-	return rc ? rc :
-		    kz_audit_run_step(j->audit, j->run, state_of(j), end_event(v.outcome),
-				      kz_outcome_name(v.outcome), err);
+	if (!rc)
+		rc = kz_job_step(j, end_event(v.outcome), err);
+	if (!rc)
+		rc = kz_audit_end(j->audit, err);
+	if (rc)
+		kz_audit_abandon(j->audit);
+	return rc;
 }
 
 void kz_job_finish(struct kz_job *j)
@@ -103,6 +104,7 @@ void kz_job_finish(struct kz_job *j)
 		.auth = j->auth,
 		.audit = j->audit,
 		.worker = j->worker,
+		.is_bound = j->is_bound,
 		.state = j->conf.state,
 		.timeout = KZ_SECONDS(j->conf.set.kz_reset_timeout_seconds),
 	};
@@ -180,19 +182,6 @@ static enum kz_rc print_error(struct kz_job *j, const struct kz_err *e, enum kz_
 	return o ? kz_job_print_json(j, o, &err) : KZ_E_OS;
 }
 
-/* What the caller is told beside the status. */
-static void explain(const struct kz_job *j, const struct kz_verdict *v, struct kz_run_result *out)
-{
-	out->has_reason = v->has_reason;
-	if (!v->has_reason)
-		return;
-	if (j->facts.has_failure && j->facts.failure == v->reason)
-		out->err = j->failure;
-	else
-		kz_refuse(&out->err, v->reason, NULL);
-	kz_err_reason(&out->err, kz_reason_code(v->reason));
-}
-
 /* The run went well, its record did not go out. */
 static void unsent(struct kz_run_result *out, enum kz_reason r, const char *what,
 		   const struct kz_err *why)
@@ -210,7 +199,7 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 	struct kz_err err = KZ_ERR_INIT;
 
 	out->status = j->ask->is_json ? v.json_status : v.plain_status;
-	explain(j, &v, out);
+	kz_job_explain(j, &v, out);
 	if (!record || kz_json_write(record, &line, &err) || kz_buf_add(&line, "\n", 1, &err)) {
 		out->status = j->ask->is_json ? 71 : 125;
 		return;

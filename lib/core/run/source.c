@@ -154,7 +154,7 @@ static void name_file(struct kz_source *s, const char *path)
 
 	/* A name that says another language would make the interpreter misread the file. */
 	if (kz_path_normal(base, strlen(base), form) || strlen(form) >= sizeof(s->name) ||
-	    (by_suffix(form, &l) && l != s->language))
+	    kz_str_eq(form, KZ_SOURCE_SHIM) || (by_suffix(form, &l) && l != s->language))
 		base = languages[s->language].file;
 	memcpy(s->name, base, strlen(base) + 1);
 }
@@ -251,6 +251,10 @@ const char **kz_source_argv(const struct kz_source *s, const char *const *args, 
 		if (s->language != KZ_LANG_PYTHON)
 			argv[n++] = s->language == KZ_LANG_NODE ? "[eval]" : "sh";
 	} else {
+		if (s->language == KZ_LANG_NODE) {
+			argv[n++] = "--require";
+			argv[n++] = KZ_SOURCE_DIR "/" KZ_SOURCE_SHIM;
+		}
 		snprintf(path, 300, "%s/%s", KZ_SOURCE_DIR, s->name);
 		argv[n++] = path;
 	}

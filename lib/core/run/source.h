@@ -47,6 +47,10 @@ const char *kz_language_name(enum kz_language l);
 const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count,
 			    char path[300]);
 
+/* A file that must stand beside the program as KZ_SOURCE_SHIM for argv to work. out: static text and its length, NULL: none */
+#define KZ_SOURCE_SHIM ".kz-require.cjs"
+const char *kz_source_shim(const struct kz_source *s, size_t *n);
+
 /* Copy what fd gives to its end into a new sealed memory file. err: KZ_E_DATA over max bytes, KZ_E_IO, cancelled */
 enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size,
 			  struct kz_err *err);

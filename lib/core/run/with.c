@@ -166,7 +166,7 @@ static enum kz_rc bind(struct with *w, struct kz_err *err)
 
 	if (!rc)
 		rc = kz_wk_bind(w->worker, w->h->lease.id, w->h->lease.fence,
-				kz_deadline_left(w->h->sure), until, err);
+				kz_deadline_left(w->h->sure), until, NULL, err);
 	return rc;
 }
 

@@ -1,4 +1,9 @@
 /* The worker of a run: connect, bind, put program and inputs in place. */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "core/run/job.h"
@@ -21,19 +26,39 @@ static bool is_bound_already(const struct kz_job *j)
 static enum kz_rc bind(struct kz_job *j, struct kz_err *err)
 {
 	struct kz_deadline until = kz_deadline_in(KZ_MS(CONNECT_MS));
-	enum kz_rc rc = kz_wk_health(j->worker, until, &j->health, err);
+	enum kz_rc rc;
 
-	if (rc)
+	if (j->is_lease_own) {
+		rc = kz_wk_bind(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure),
+				until, &j->health, err);
+		j->is_bound = !rc;
 		return rc;
-	if (!j->is_lease_own)
-		return is_bound_already(j) ?
-			       KZ_OK :
-			       kz_wk_bind_staying(j->worker, j->lease.id, j->lease.fence,
-						  kz_deadline_left(j->sure), until, err);
-	rc = kz_wk_bind(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure), until,
-			err);
-	j->is_bound = !rc;
-	return rc;
+	}
+	rc = kz_wk_health(j->worker, until, &j->health, err);
+	if (rc || is_bound_already(j))
+		return rc;
+	return kz_wk_bind_staying(j->worker, j->lease.id, j->lease.fence, kz_deadline_left(j->sure),
+				  until, err);
+}
+
+static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz_err *err)
+{
+	kz_auto_close int fd = -1;
+	size_t n = 0;
+	const char *shim = kz_source_shim(&j->source, &n);
+	enum kz_rc rc;
+
+	if (!shim)
+		return KZ_OK;
+	fd = memfd_create("kz-run", MFD_CLOEXEC);
+	if (fd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	rc = kz_fd_write_all(fd, shim, n, err);
+	if (!rc && lseek(fd, 0, SEEK_SET) < 0)
+		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind a memory file");
+	return rc ? rc :
+		    kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, KZ_SOURCE_SHIM, fd, (int64_t)n,
+			      0444, until, err);
 }
 
 static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
@@ -44,6 +69,8 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 	if (!j->source.text)
 		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, j->source.name, j->source.fd,
 			       j->source.size, 0444, until, err);
+	if (!rc)
+		rc = put_shim(j, until, err);
 	for (size_t i = 0; !rc && i < j->input_count; i++) {
 		struct kz_job_input *in = &j->inputs[i];
 

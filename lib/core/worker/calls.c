@@ -23,28 +23,33 @@ static struct kz_json *of_lease(const char *lease)
 }
 
 static enum kz_rc bind_as(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
-			  bool stays, struct kz_deadline until, struct kz_err *err)
+			  bool stays, struct kz_deadline until, struct kz_json **out,
+			  struct kz_err *err)
 {
 	struct kz_json *o = of_lease(lease);
 	kz_auto_json struct kz_json *answer = NULL;
+	enum kz_rc rc;
 
 	kz_json_set_int(o, "fence", fence);
 	kz_json_set_int(o, "ttl_ms", ttl.ms);
 	if (stays)
 		kz_json_set_bool(o, "stays", true);
-	return kz_wire_call(w, "POST", "/v1/bind", o, until, &answer, err);
+	rc = kz_wire_call(w, "POST", "/v1/bind", o, until, &answer, err);
+	if (rc == KZ_OK && out)
+		*out = kz_take(answer);
+	return rc;
 }
 
 enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
-		      struct kz_deadline until, struct kz_err *err)
+		      struct kz_deadline until, struct kz_json **answer, struct kz_err *err)
 {
-	return bind_as(w, lease, fence, ttl, false, until, err);
+	return bind_as(w, lease, fence, ttl, false, until, answer, err);
 }
 
 enum kz_rc kz_wk_bind_staying(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
 			      struct kz_deadline until, struct kz_err *err)
 {
-	return bind_as(w, lease, fence, ttl, true, until, err);
+	return bind_as(w, lease, fence, ttl, true, until, NULL, err);
 }
 
 enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl,
