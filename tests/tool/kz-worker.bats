@@ -374,7 +374,13 @@ tenant_cgroup() {
 
 tenant_tasks() { cat "$(tenant_cgroup)/tenant/pids.current"; }
 
-process_1() { head -1 "$(tenant_cgroup)/worker/cgroup.procs"; }
+# In its cgroup stands the next tenant's first process too, which lies in one namespace more.
+process_1() {
+	local pid
+	while read -r pid; do
+		[ "$(awk '/^NSpid:/ { print NF }' "/proc/$pid/status")" -ne 3 ] || echo "$pid"
+	done <"$(tenant_cgroup)/worker/cgroup.procs"
+}
 
 # with the next tenant's first process, which has joined by then
 is_quiet() {

@@ -73,11 +73,7 @@ struct kz_job {
 	struct kz_json *out_list;
 	struct kz_err failure; /* the first of kz's own */
 };
-
-/*
- * Steps, in order.  Each returns at the first failure; what it took is released by
- * kz_job_release (the lease by kz_job_finish).
- */
+/* Steps, in order.  Each returns at the first failure; kz_job_release undoes it, kz_job_finish for the lease. */
 /* Signals, and the reader of stdout. */
 enum kz_rc kz_job_watch(struct kz_job *j, struct kz_err *err);
 /* Settings, names, files; nothing outside this process. Calls the next four. */
@@ -85,9 +81,8 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err);
 /* Checks the names of inputs against each other; opens them all and bounds their sum. */
 enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err);
-/* Checks the names of outputs, opens their directory. */
+/* Checks the names of outputs, opens their directory; builds the environment from empty. */
 enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err);
-/* Builds the environment from empty. */
 enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);
 /* Acquires a lease, or takes the one in force. */
 enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
@@ -99,9 +94,8 @@ enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_step(struct kz_job *j, enum kz_run_event event, struct kz_err *err);
 /* Audits that code is about to start. */
 enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err);
-/* Runs it to its record. */
+/* Runs it to its record; copies declared outputs out. */
 enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err);
-/* Copies declared outputs out. */
 enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err);
 
 /* Reset and release an own lease; always called. */
