@@ -182,7 +182,8 @@ server.register_function("mine", function() return 1 end)' | cli -x function loa
 	cli fcall kz_ba9876543210_open 1 '{kz:e}' n 60000
 	[ "$(drive prune d)" = 1 ]
 	cli function list | grep library_name -A1 | grep -c kz_ | grep -x 3
-	! cli function list | grep kz_0123456789ab
+	[ "$(cli function list | grep -c kz_0123456789ab_now)" = 0 ]
+	[ "$(cli function list | grep -c kz_ba9876543210_now)" = 1 ]
 	[ "$(drive prune d)" = 0 ]
 	is_open
 }
