@@ -97,10 +97,10 @@ static enum kz_rc unshare_mapped(const struct kz_oci_launch *l, struct kz_err *e
 	return told.rc;
 }
 
-/* Is this the tenant's cgroup.procs, to write?  out: link: a name to open it by, whatever the way there allows */
+/* Is this the tenant's cgroup.procs or tasks, to write?  out: link: a name to open it by, whatever the way there allows */
 static bool is_tenant_procs(int fd, char link[40])
 {
-	static const char end[] = "/tenant/cgroup.procs";
+	static const char *const ends[] = { "/tenant/cgroup.procs", "/tenant/tasks" };
 	char path[KZ_OCI_PATH];
 	ssize_t n;
 
@@ -108,10 +108,11 @@ static bool is_tenant_procs(int fd, char link[40])
 	    kz_str_format(link, 40, NULL, "/proc/self/fd/%d", fd))
 		return false;
 	n = readlink(link, path, KZ_OCI_PATH - 1);
-	if (n < (ssize_t)sizeof end)
-		return false;
-	path[n] = '\0';
-	return kz_str_eq(path + n - (ssize_t)(sizeof end - 1), end);
+	path[n > 0 ? n : 0] = '\0';
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (n > (ssize_t)strlen(ends[i]) && kz_str_eq(path + n - strlen(ends[i]), ends[i]))
+			return true;
+	return false;
 }
 
 /* With the descriptors of the parent: replace each by one that the worker's root opened. 0 or errno */
