@@ -162,7 +162,9 @@ void kz_result_judge(const struct kz_run_facts *f, struct kz_verdict *out)
 	if (!f->is_dispatched || (f->has_record && !f->is_started))
 		judge_not_started(f, &v);
 	else if (!f->has_record)
-		judge_unknown(KZ_CAUSE_TRANSPORT_LOST, &v);
+		judge_unknown(f->cause == KZ_CAUSE_MEMORY ? KZ_CAUSE_MEMORY :
+							    KZ_CAUSE_TRANSPORT_LOST,
+			      &v);
 	else
 		judge_started(f, &v);
 	if (f->interrupted) {

@@ -39,8 +39,9 @@ enum kz_cause {
 struct kz_run_facts {
 	bool is_dispatched; /* the worker was told to start the code */
 	bool has_record; /* its terminal record came, well-formed, and agrees with what was received */
-	bool is_started;     /* by that record */
-	enum kz_cause cause; /* by that record; EXIT and SIGNAL with the next two */
+	bool is_started; /* by that record */
+	/* By that record; EXIT and SIGNAL with the next two.  Without one: MEMORY when that was seen from outside. */
+	enum kz_cause cause;
 	int exit, signal;
 	bool is_output_cut; /* some output was over the bound */
 	int interrupted;    /* SIGINT, SIGTERM or SIGPIPE ended the run from outside; else 0 */

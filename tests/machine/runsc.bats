@@ -141,3 +141,21 @@ sandbox_of() {
 		grep -qs '^runsc-sandbox' "$dir/cmdline" && echo "${dir#/proc/}"
 	done | head -1
 }
+
+@test "BOUND-4 the host's bound ends gVisor: the record tells memory, and the outcome is unknown" {
+	local run worker limit status=0
+	kz-run -j -c 'import time
+time.sleep(3)
+b = bytearray(100 << 20)
+time.sleep(10)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
+	run=$!
+	kz_wait 10 leased
+	worker=$(kz-lease list -j | jq -r .worker)
+	# what a tenant may have is far below the bound around it: lower that one under a living worker
+	limit=$(dirname "$(readlink "$KZ_STATE/workers/$worker/ctl/memory.events")")
+	if [ -e "$limit/memory.max" ]; then limit=$limit/memory.max; else limit=$limit/memory.limit_in_bytes; fi
+	echo $((64 << 20)) >"$limit"
+	wait "$run" || status=$?
+	[ "$status" -eq 74 ]
+	[ "$(tail -1 "$BATS_TEST_TMPDIR/said" | jq -r '.outcome + " " + .cause')" = "outcome_unknown memory" ]
+}

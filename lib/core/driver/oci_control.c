@@ -53,6 +53,19 @@ enum kz_rc kz_oci_control_lend(const struct kz_oci *o, const struct kz_oci_recor
 	return fchown(dir, r->uid_base, (gid_t)-1) != 0 ? fail(err, "lend") : KZ_OK;
 }
 
+/* Beside the socket, for whoever may use it: why a worker that is dead was killed, as long as it is not deleted. */
+static enum kz_rc link_events(int dir, const struct kz_cg *cg, struct kz_err *err)
+{
+	char path[400];
+	size_t i = kz_cg_tree_of(cg, "memory");
+
+	if (i == KZ_CG_NONE ||
+	    kz_str_format(path, sizeof path, err, "%s/worker/%s", cg->trees[i].dir,
+			  cg->is_v2 ? "memory.events" : "memory.oom_control"))
+		return KZ_E_DATA;
+	return symlinkat(path, dir, "memory.events") != 0 ? fail(err, "write") : KZ_OK;
+}
+
 /* The directory first: from then on what is in it cannot be exchanged. */
 enum kz_rc kz_oci_control_take(const struct kz_oci *o, const struct kz_oci_record *r,
 			       struct kz_err *err)
@@ -70,5 +83,5 @@ enum kz_rc kz_oci_control_take(const struct kz_oci *o, const struct kz_oci_recor
 	if (fchownat(dir, SOCKET, 0, gid, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    fchmodat(dir, SOCKET, 0660, 0) != 0)
 		return fail(err, "take back");
-	return KZ_OK;
+	return link_events(dir, &r->cg, err);
 }

@@ -1,14 +1,18 @@
 /* Code starts here: dispatch is audited, then the worker runs it to its record. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 
 /* After the wall bound the worker has this long to end the tree and send the record. */
 #define GRACE_MS 10000
+#define EVENTS_MAX 8192
 
 enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err)
 {
@@ -127,6 +131,30 @@ static void note_lost_lease(struct kz_job *j)
 		j->facts.cause = KZ_CAUSE_LEASE_LOST;
 }
 
+/*
+ * The death of a single-use worker may be the end that its host's memory bound put to
+ * it.  That tells why no record came, not what the program did: the outcome stays unknown.
+ */
+static void look_outside(struct kz_job *j)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(EVENTS_MAX);
+	char path[512];
+	const char *kills;
+	int64_t n;
+
+	if (j->facts.has_record || !kz_json_flag(j->health, "single_use", false) ||
+	    kz_str_format(path, sizeof path, NULL, "%s/workers/%s/ctl/memory.events", j->conf.state,
+			  j->lease.worker) ||
+	    kz_file_read(AT_FDCWD, path, &text, NULL))
+		return;
+	kills = strstr(kz_buf_str(&text), "\noom_kill ");
+	if (!kills)
+		return;
+	text.data[strcspn(kills + 1, "\n") + (size_t)(kills + 1 - text.data)] = '\0';
+	if (!kz_str_int(kills + strlen("\noom_kill "), 1, INT64_MAX, &n, NULL))
+		j->facts.cause = KZ_CAUSE_MEMORY;
+}
+
 enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 {
 	char path[300];
@@ -163,6 +191,7 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 		   kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_UNAUTHORIZED))))
 		j->facts.is_dispatched = false;
 	note_lost_lease(j);
+	look_outside(j);
 	kz_job_is_cancelled(j);
 	kz_job_print_rest(j, &j->failure);
 	return rc;
