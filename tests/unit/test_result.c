@@ -37,6 +37,13 @@ static const struct row rows[] = {
 	  "outcome_unknown",
 	  125,
 	  74 },
+	/* no record came, and the host's bound was seen to have ended the worker */
+	{ { .is_dispatched = true, .cause = KZ_CAUSE_MEMORY },
+	  KZ_OUTCOME_UNKNOWN,
+	  "memory",
+	  "outcome_unknown",
+	  125,
+	  74 },
 	{ { RAN(UNKNOWN) }, KZ_OUTCOME_UNKNOWN, "unknown", "outcome_unknown", 125, 74 },
 	{ { RAN(NONE) }, KZ_OUTCOME_UNKNOWN, "unknown", "outcome_unknown", 125, 74 },
 	/* over-bound output never ends a run, and plain readers must still notice */
