@@ -84,12 +84,16 @@ rootless_in() {
 }
 
 rootless_end() {
-	local name=$1 rc=0 list dir
+	local name=$1 rc=0 list dir pids
 	! pgrep -u "$name" -l -r D,R,S,T || rc=1
 	while read -r list dir; do
 		dir=$(rootless_dir "$name" "$list" "$dir")
-		[ ! -d "$dir/shell" ] || rmdir "$dir/shell" || rc=1
-		[ ! -d "$dir" ] || rmdir "$dir" || rc=1
+		[ -d "$dir" ] || continue
+		# a worker here outlived its kz: that is a failure, and it goes all the same
+		pids=$(find "$dir" -name cgroup.procs -exec cat {} + | sort -u)
+		# shellcheck disable=SC2086 # a list of numbers
+		[ -z "$pids" ] || { rc=1; kill -KILL $pids; sleep 0.5; }
+		find "$dir" -depth -type d -exec rmdir {} + || rc=1
 	done < <(rootless_places)
 	userdel --remove "$name" 2>/dev/null || rc=1
 	return $rc
