@@ -22,7 +22,19 @@ driver_setup_file() {
 	done
 }
 
+# A state directory is the only way to its workers: it stays as long as one of them does.
 driver_teardown_file() {
+	local state unit left=""
+	for state in "$DRIVER_DIR"/s.*; do
+		[ -d "$state" ] || continue
+		unit=kz-$(printf %s "$state" | sha256sum | cut -c1-8)
+		[ -z "$(find /sys/fs/cgroup -type d -name "$unit.*")" ] ||
+			KZ_STATE=$state UNIT=$unit driver_teardown || left+=" $state"
+	done
+	[ -z "$left" ] || {
+		echo "workers are left in$left" >&2
+		return 1
+	}
 	rm -rf "$DRIVER_DIR"
 }
 

@@ -163,7 +163,9 @@ kz_stop() {
 	if ! kz_wait 5 kz_left >"$KZ_STATE.left"; then
 		echo "kz_stop: this is left:" >&2
 		kz_left >&2
-		rc=1
+		kz_say_logs
+		# the state directory is the only way to what is left of it
+		return 1
 	fi
 	[ $rc -eq 0 ] || kz_say_logs
 	kz down --purge --yes || rc=1
