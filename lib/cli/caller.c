@@ -56,13 +56,13 @@ enum kz_rc kz_caller_check(const char *state, const char *group, struct kz_err *
 	if (getgrnam_r(group, &gr, room, sizeof(room), &found) != 0 || !found)
 		return kz_refuse(
 			err, KZ_R_NO_PERMISSION,
-			"there is no group %s; make it with: groupadd --system %s && usermod -aG %s %s",
+			"there is no group %s; make it with: sudo groupadd --system %s && sudo usermod -aG %s %s",
 			group, group, group, user);
 	if (in_group(gr.gr_gid))
 		return KZ_OK;
 	return kz_refuse(
 		err, KZ_R_NO_PERMISSION,
-		"user %s is not in group %s; add it with: usermod -aG %s %s (then log in again)",
+		"user %s is not in group %s; add it with: sudo usermod -aG %s %s (then log in again)",
 		user, group, group, user);
 }
 

@@ -39,7 +39,8 @@ static enum kz_rc broken(struct kz_vk *v, struct kz_err *err, const char *what)
 {
 	const char *detail = v->c && v->c->err ? v->c->errstr : "";
 
-	kz_err_set(err, KZ_E_UNAVAILABLE, "valkey: %s%s%s", what, *detail ? ": " : "", detail);
+	kz_err_set(err, KZ_E_UNAVAILABLE, "valkey: %s%s%s; see: kz status, kz logs", what,
+		   *detail ? ": " : "", detail);
 	kz_err_reason(err, "coordination_unavailable");
 	if (v->c)
 		redisFree(v->c);

@@ -145,7 +145,7 @@ static enum kz_rc open_failed(const char *state, const char *what, struct kz_err
 	if (errno == EACCES && stat(state, &st) == 0)
 		return kz_refuse(
 			err, KZ_R_NO_PERMISSION,
-			"you may not use the kz in %s; ask for membership of the group that owns it: usermod -aG kz USER",
+			"you may not use the kz in %s; its owner adds you to its group with: sudo usermod -aG kz USER",
 			state);
 	if (errno == EACCES)
 		return kz_refuse(err, KZ_R_NO_PERMISSION, "you may not use the kz in %s", state);

@@ -190,7 +190,9 @@ void kz_check_disk(const struct kz_conf *c, struct kz_check *out)
 		*slash = '\0';
 	dir = open(place[0] ? place : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || fstatvfs(dir, &v) != 0)
-		say(out, KZ_CHECK_FAIL, "", "cannot look at %s: %s", c->state, strerror(errno));
+		say(out, KZ_CHECK_FAIL,
+		    geteuid() && errno == EACCES ? "sudo usermod -aG kz USER" : "kz up --state DIR",
+		    "cannot look at %s: %s", c->state, strerror(errno));
 	else if (faccessat(dir, ".", W_OK, 0) != 0)
 		say(out, KZ_CHECK_FAIL, "name a directory of your own: kz up --state DIR",
 		    "%s cannot be written: %s", place, strerror(errno));

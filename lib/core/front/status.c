@@ -23,7 +23,23 @@ enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struc
 	return kz_auth_status(a, out, err);
 }
 
-static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c)
+/*
+ * Callers of group kz may not look into the supervisor, whose fifo would also let
+ * them command it.  What they can see: the server that answered them, and the
+ * controller that keeps admission open.
+ */
+static const char *seen(const char *name, const struct kz_json *status)
+{
+	if (strcmp(name, "valkey") == 0 && kz_json_get(status, "workers"))
+		return "ready";
+	if (kz_json_flag(kz_json_get(status, "admission"), "open", false))
+		return "ready";
+	return "unknown";
+}
+
+/* in: status: the authority's answer, or what stands for it */
+static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c,
+				const struct kz_json *status)
 {
 	static const char *const names[] = { "valkey", "kz-controller" };
 	struct kz_json *list = kz_json_array();
@@ -34,8 +50,7 @@ static struct kz_json *services(const struct kz_front *f, const struct kz_conf *
 
 		kz_json_set_str(o, "service", names[i]);
 		if (kz_front_service(f, names[i], &s, NULL)) {
-			/* callers of group kz may not look into the supervisor */
-			kz_json_set_str(o, "state", "unknown");
+			kz_json_set_str(o, "state", seen(names[i], status));
 		} else {
 			kz_json_set_str(o, "state",
 					!s.is_up   ? "down" :
@@ -98,7 +113,7 @@ static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 	if (stat(f->state, &st) == 0 && access(f->state, R_OK | X_OK) != 0)
 		return kz_refuse(
 			err, KZ_R_NO_PERMISSION,
-			"you may not use kz in %s; ask its owner to add you to group kz, or use sudo",
+			"you may not use the kz in %s; its owner adds you to its group with: sudo usermod -aG kz USER",
 			f->state);
 	if (kz_front_is_scanning(f))
 		return KZ_OK;
@@ -142,7 +157,7 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 		kz_json_set(o, "admission", admission);
 	}
 	kz_json_set_str(o, "state_dir", f->state);
-	kz_json_set(o, "services", services(f, &c));
+	kz_json_set(o, "services", services(f, &c, o));
 	kz_json_set(o, "posture", posture(controller));
 	explain(o, controller);
 	*out = o;
