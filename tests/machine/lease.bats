@@ -67,6 +67,55 @@ none_leased() {
 	KZ_LEASE_TOKEN=$(jq -r .token later) kz-lease release "$(jq -r .lease later)"
 }
 
+@test "LEASE-20 a release repeated with the same token has one effect, and says that there is nothing left" {
+	local id pid token rc=0
+	kz-lease acquire -A a -C c -j >lease
+	id=$(jq -r .lease lease)
+	token=$(jq -r .token lease)
+	export KZ_LEASE_TOKEN=$token
+	# two at once: each ends with an answer that is true
+	kz-lease release -j "$id" >first 2>first.err &
+	pid=$!
+	kz-lease release -j "$id" >second 2>second.err || rc=$?
+	[ "$rc" -eq 0 ] || [ "$rc" -eq 75 ]
+	local other=0
+	wait $pid || other=$?
+	[ "$other" -eq 0 ] || [ "$other" -eq 75 ]
+	[ $((rc * other)) -eq 0 ] # not both refused
+	none_leased
+	# and later ones: not in force any more
+	local tool
+	for tool in "kz-lease release" "kz-lease renew" kz-reset; do
+		# shellcheck disable=SC2086 # words on purpose
+		run --separate-stderr $tool "$id"
+		[ "$status" -eq 75 ]
+		[[ $stderr == *lease_lost* ]]
+	done
+	releases() {
+		kz-audit list -j -k transition | jq -r --arg s "$id" \
+			'select(.machine == "lease" and .event == "release" and .subject == $s).event' | wc -l
+	}
+	one_release() { [ "$(releases)" -eq 1 ]; }
+	kz_wait 10 one_release || kz-audit list -j -k transition
+	one_release
+}
+
+@test "LEASE-22 what is no name of a lease is a wrong command line" {
+	local name
+	export KZ_LEASE_TOKEN=0123456789abcdef0123456789abcdef
+	for name in bogus "" "$(head -c 100000 /dev/zero | tr '\0' a)" $'x\ny' 0123456789ABCDEF0123456789ABCDEF; do
+		for tool in "kz-lease show" "kz-lease release" "kz-lease renew" kz-reset; do
+			# shellcheck disable=SC2086 # words on purpose
+			run --separate-stderr $tool "$name"
+			[ "$status" -eq 64 ]
+			[[ $stderr == *"kz-lease list"* ]]
+			[ "${#stderr_lines[@]}" -eq 1 ]
+		done
+	done
+	run --separate-stderr kz-lease show 0123456789abcdef0123456789abcdef
+	[ "$status" -eq 75 ]
+}
+
 @test "LEASE-12 an expired lease is not revived" {
 	kz config set SANDBOX_LEASE_TTL_SECONDS=4
 	kz-lease acquire -A a -C c -j >lease

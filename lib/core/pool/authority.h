@@ -80,7 +80,7 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
  * in: ttl bounds the reset: past it the worker is retired by the keeper [FENCE-15], and at
  * once when holder (kz_proc_id text of who resets; "": as before) is dead.
  * err: lease_lost; repeated with the lease's token while resetting: KZ_OK once more,
- * with the first call's reset token [LEASE-20]
+ * with the first call's reset token [LEASE-20]; after that the lease is lost as any other
  */
 enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
 			       const char *holder, struct kz_err *err);

@@ -62,8 +62,10 @@ enum kz_rc kz_hold_find(struct kz_hold *h, const char *id, const char *token, st
 {
 	enum kz_rc rc;
 
-	if (strlen(id) >= sizeof(h->lease.id))
-		return kz_refuse(err, KZ_R_LEASE_LOST, "there is no lease of that name");
+	if (strlen(id) != KZ_ID_HEX - 1 || strspn(id, "0123456789abcdef") != strlen(id))
+		return kz_refuse(
+			err, KZ_R_USAGE,
+			"\"%.40s\" is no lease; those in force are shown by: kz-lease list", id);
 	rc = kz_auth_lease(h->auth, id, &h->lease, err);
 	if (rc || !token)
 		return rc;

@@ -39,7 +39,7 @@ void kz_hold_close(struct kz_hold *h);
  */
 enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder,
 			   int cancel_fd, struct kz_err *err);
-/* Look up a lease by id. in: token NULL to look only. err: lease_lost, token_missing */
+/* Look up a lease by id. in: token NULL to look only. err: usage when id is none of kz's; lease_lost, token_missing */
 enum kz_rc kz_hold_find(struct kz_hold *h, const char *id, const char *token, struct kz_err *err);
 /* Renew it, and move the worker's own deadline. err: lease_lost */
 enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err);
