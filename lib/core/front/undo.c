@@ -13,17 +13,17 @@
 
 #define TRIES 20
 
-/* What is there now. */
-static void look(const struct kz_front *f, struct kz_before *b, struct stat *st)
+/* What is there now. out: dir: the state directory, -1 when there is none; while it is open its number goes to no other */
+static void look(const struct kz_front *f, struct kz_before *b, int *dir)
 {
 	char *slash;
 
 	b->is_new = true;
 	/* it fits: both have the size of a state directory */
 	(void)kz_str_copy(b->stood, sizeof b->stood, f->state, NULL);
-	if (stat(b->stood, st) == 0)
+	*dir = open(b->stood, O_PATH | O_CLOEXEC);
+	if (*dir >= 0)
 		return;
-	memset(st, 0, sizeof *st);
 	while ((slash = strrchr(b->stood, '/')) && slash != b->stood) {
 		*slash = '\0';
 		if (access(b->stood, F_OK) == 0)
@@ -31,52 +31,66 @@ static void look(const struct kz_front *f, struct kz_before *b, struct stat *st)
 	}
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+/* Is the file of that name the one that is open? */
+static bool is_named(const char *path, int fd)
 {
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-/* Another one that was refused may have taken the directory away while we waited. */
-static bool is_held(const struct kz_front *f, int lock)
-{
-	char path[KZ_FRONT_PATH];
 	struct stat named, held;
 
-	return !kz_front_path(f, "front.lock", path, sizeof path, NULL) &&
-	       stat(path, &named) == 0 && fstat(lock, &held) == 0 && is_same(&named, &held);
+	return stat(path, &named) == 0 && fstat(fd, &held) == 0 && named.st_ino == held.st_ino &&
+	       named.st_dev == held.st_dev;
+}
+
+/* What was there before, of the directory that is locked now. in: dir: what look saw; made: what was not there when it looked */
+static void settle(const struct kz_front *f, struct kz_before *b, int dir, int made,
+		   const char *made_stood)
+{
+	char id[40];
+
+	if (made >= 0 && is_named(f->state, made))
+		memcpy(b->stood, made_stood, sizeof b->stood);
+	else if (dir >= 0 && !is_named(f->state, dir)) /* that one went, and this one is ours */
+		*strrchr(b->stood, '/') = '\0';
+	kz_front_stack_id(f, id);
+	b->is_new = !id[0];
 }
 
 enum kz_rc kz_front_enter(const struct kz_front *f, struct kz_before *b, int *lock,
 			  struct kz_err *err)
 {
-	char id[40];
-	struct stat then, now;
-	enum kz_rc rc = KZ_OK;
+	kz_auto_close int made = -1;
+	char path[KZ_FRONT_PATH], made_stood[sizeof b->stood] = "";
+	enum kz_rc rc = kz_front_path(f, "front.lock", path, sizeof path, err);
 
+	if (rc)
+		return rc;
 	for (int tries = 0; tries < TRIES; tries++) {
-		kz_auto_close int fd = -1;
+		kz_auto_close int fd = -1, dir = -1;
 
-		look(f, b, &then);
-		if ((rc = kz_front_dir(f, err)) || (rc = kz_front_lock(f, &fd, err))) {
+		look(f, b, &dir);
+		rc = kz_front_dir(f, err);
+		if (!rc && dir < 0) {
+			kz_auto_close_(&made);
+			made = open(f->state, O_PATH | O_CLOEXEC);
+			memcpy(made_stood, b->stood, sizeof made_stood);
+		}
+		if (rc || (rc = kz_front_lock(f, &fd, err))) {
 			if (access(f->state, F_OK) == 0)
 				return rc;
-			kz_time_sleep(KZ_MS(5), KZ_NEVER); /* it may have gone under our hands */
+			kz_time_sleep(KZ_MS(5),
+				      kz_deadline_in(KZ_MS(5))); /* it went under our hands */
 			continue;
 		}
-		if (!is_held(f, fd) || stat(f->state, &now) != 0)
+		/* another one that was refused may have taken the directory away while we waited */
+		if (!is_named(path, fd))
 			continue;
-		/* the one that was there went, and this one is ours */
-		if (then.st_ino && !is_same(&then, &now))
-			*strrchr(b->stood, '/') = '\0';
-		kz_front_stack_id(f, id);
-		b->is_new = !id[0];
+		settle(f, b, dir, made, made_stood);
 		*lock = kz_take_fd(&fd);
 		return KZ_OK;
 	}
 	return rc ? rc : kz_err_set(err, KZ_E_TEMPFAIL, "%s comes and goes", f->state);
 }
 
-/* Everything in the state directory. */
+/* Everything in the state directory; what makes it one goes last, so that nobody takes the rest for somebody else's files. */
 static enum kz_rc clear(const struct kz_front *f, struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = opendir(f->state);
@@ -86,9 +100,12 @@ static enum kz_rc clear(const struct kz_front *f, struct kz_err *err)
 	if (!d)
 		return kz_err_sys(err, KZ_E_IO, "cannot open %s", f->state);
 	while (!rc && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+		    strcmp(e->d_name, "stack") != 0 && strcmp(e->d_name, "front.lock") != 0)
 			rc = kz_tree_remove(dirfd(d), e->d_name, err);
-	return rc;
+	if (rc || (rc = kz_tree_remove(dirfd(d), "stack", err)))
+		return rc;
+	return kz_tree_remove(dirfd(d), "front.lock", err);
 }
 
 /* A state directory that we made goes in one step, so that nobody takes what is left of it for one that stood. */
