@@ -18,4 +18,7 @@ $(foreach t,$(UNIT_NAMES),$(eval $(call UNIT_RULE,$t)))
 
 unit: $(UNIT_TESTS)
 
-.PHONY: unit
+# What bats files start besides the programs themselves.
+test-programs: all $(addprefix $(B)/tests/,tool/wk machine/matrix history/drive history/clock.so)
+
+.PHONY: unit test-programs

@@ -6,7 +6,7 @@ setup() {
 	tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/scripts" "$tree/tests/unit" "$tree/tests/tool" "$tree/build/tests/unit"
 	cp "$root/scripts/check" "$tree/scripts/check"
-	printf 'all unit:\n\t@:\n' >"$tree/Makefile"
+	printf 'all unit test-programs:\n\t@:\n' >"$tree/Makefile"
 	: >"$tree/tests/applicable.txt"
 }
 
@@ -62,6 +62,34 @@ check() {
 	[ "$last" = "2 passed, 3 failed" ]
 }
 
+@test "a test that hangs is a failure, and so is what there was no time left for" {
+	unit a <<<'echo 1..1; echo ok 1 - x; exec sleep 600'
+	unit b <<<'echo 1..1; echo ok 1 - x'
+	run "$tree/scripts/check" --only unit --seconds 3
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "2 passed, 2 failed" ]
+	[[ $output == *"build-test_a: stopped after"* ]]
+}
+
+@test "who ends the check ends what it started" {
+	unit a <<<'echo $$ >pid; echo 1..1; exec sleep 600'
+	"$tree/scripts/check" --only unit >/dev/null 2>&1 3>&- &
+	local check=$! i rc=0
+	for ((i = 0; i < 300; i++)); do
+		[ ! -s "$tree/pid" ] || break
+		sleep 0.1
+	done
+	kill -TERM "$check"
+	wait "$check" || rc=$?
+	[ "$rc" -eq 1 ]
+	for ((i = 0; i < 300; i++)); do
+		kill -0 "$(cat "$tree/pid")" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
 @test "bats files are counted, skips too" {
 	sed "s/^case/@test/" >"$tree/tests/tool/t.bats" <<'END'
 case "yes" { true; }
@@ -70,7 +98,7 @@ case "later" { skip "not today"; }
 END
 	check tool
 	[ "$status" -eq 1 ]
-	[ "$last" = "1 passed, 2 failed" ]
+	[ "$last" = "2 passed, 2 failed" ]
 }
 
 @test "a case that does not apply is listed with its reason and left out" {
@@ -88,7 +116,7 @@ horse | | exit 1
 END
 	check tool
 	[ "$status" -eq 0 ]
-	[ "$last" = "1 passed, 0 failed" ]
+	[ "$last" = "2 passed, 0 failed" ]
 	[[ $output == *"not applicable: unicorn: there are no unicorns"* ]]
 	[[ $output == *"not applicable: horse: the probe failed"* ]]
 }
