@@ -119,6 +119,7 @@ walk() {
 	[ "$(cli exists "{kz:d}:w:$worker")" = 0 ]
 	is_closed
 	# What is not there any more is found by the inventory as an orphan, and counted.
+	# shellcheck disable=SC2046 # words
 	drive inventory d n1 $(auth_entries) "$worker:11111111111111111111111111111111:0:1"
 	drive open d n1
 	auth_whole

@@ -18,7 +18,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-workers() { find "${1:-$KZ_STATE}/workers" -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%f\n' | sort; }
+workers() { find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%f\n' | sort; }
 # Process 1 of a worker, as the host numbers it: the one in the worker's cgroup whose own namespace calls it 1.
 process1() {
 	local p
@@ -97,12 +97,12 @@ judged() {
 		[ "$rc" -ne 0 ]
 		[ "$(jq -r .outcome "rec$i")" != completed ]
 		jq -e '.outcome == "outcome_unknown" or .cause == "lease_lost" or .cause == "transport_lost"' "rec$i"
-		! grep -q done "out$i"
+		[ "$(grep -c 'done' "out$i")" = 0 ]
 	done
 	kz_wait 15 is_back 4
 	while read -r w; do
 		events "$w" | grep -qx orphan_found
-		! events "$w" | sed '1,/orphan_found/d' | grep -qx assign
+		[ "$(events "$w" | sed '1,/orphan_found/d' | grep -cx assign)" = 0 ]
 	done <before
 	kz_run -c 'print(1)'
 	[ "$status" -eq 0 ]
