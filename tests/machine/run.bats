@@ -140,6 +140,7 @@ for b in "a\u20ac\U0001f600".encode(): sys.stdout.buffer.write(bytes([b])); sys.
 	echo 'exports.answer = 42; exports.deep = require("./sub/deep").deep' >helper.js
 	echo 'exports.deep = 7' >deep.js
 	echo '{"a":1}' >data.json
+	# shellcheck disable=SC2041 # programs, not words
 	for main in 'const h = require("./helper"), h2 = require("helper"), d = require("./data.json");
 console.log(h.answer, h.deep, h2.answer, d.a)'; do
 		echo "$main" >prog.js
