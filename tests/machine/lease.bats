@@ -18,11 +18,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-nis_settled() {
-	kz status -j | jq -e '.workers.warm >= 1 and .workers.creating == 0 and .workers.retiring == 0' >/dev/null
-}
-
-one_leased() {
+none_leased() {
 	[ "$(kz-lease list -j | wc -l)" -eq 0 ]
 }
 
