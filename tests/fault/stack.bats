@@ -6,7 +6,7 @@
 # Which effects: those that a life without faults passes (KZ_FAULT_TRACE), as POINT:N. A program that does one thing after the other
 # is in the same state after its Nth effect as before the next one, so each is killed after each effect, and before the first of
 # each point. Of effects that are alike (the Nth call to Valkey of a controller that has been running) every 11th after the 14th is
-# taken, and three of each other point; the drivers' own effects are walked one by one in kz-driver-oci.bats, kz-run's in kz-run.bats.
+# taken, and three of each other point (every 10th after the 8th, and one, where each costs a start of controller or stack); the drivers' own effects are walked one by one in kz-driver-oci.bats, kz-run's in kz-run.bats.
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
@@ -102,11 +102,11 @@ back() { # WHAT: the pool, and the same member in the same conversation, within 
 	}
 }
 
-# points TRACE: the faults to walk, of a trace
+# points TRACE [FIRST EVERY OTHERS]: the faults to walk, of a trace
 points() {
-	sed 's|^[^/]*/||' "$1" | sort -u | sort -t: -k1,1 -k2,2n | awk -F: '
+	sed 's|^[^/]*/||' "$1" | sort -u | sort -t: -k1,1 -k2,2n | awk -F: -v first="${2:-14}" -v every="${3:-11}" -v others="${4:-3}" '
 		$2 == 1 { print $0 ":before" }
-		$1 == "VK_CALL" ? $2 <= 14 || $2 % 11 == 0 : $2 <= 3 { print $0 ":after" }'
+		$1 == "VK_CALL" ? $2 <= first || $2 % every == 0 && $2 <= 8 * every : $2 <= others { print $0 ":after" }'
 }
 
 process1() {
@@ -205,7 +205,7 @@ one_life() {
 	rm "$FAULTS/tracing"
 	kill -9 "$(controller)" 2>/dev/null || true
 	kz_wait 20 nothing_odd
-	points trace >list
+	points trace 8 10 1 >list
 	[ "$(wc -l <list)" -ge 15 ]
 	while read -r -u 5 point; do
 		echo "kz-controller/$point" >"$FAULTS/controller"
@@ -221,7 +221,7 @@ one_life() {
 	rm -f trace
 	KZ_FAULT_TRACE=$PWD/trace kz up
 	grep '^kz/' trace >own
-	points own >list
+	points own 1 99 1 >list
 	[ -s list ]
 	while read -r -u 5 point; do
 		kz down -f
