@@ -135,6 +135,19 @@ static enum kz_rc env_load(int dir, struct kz_settings *s, struct kz_err *err)
 	return errno ? kz_err_sys(err, KZ_E_IO, "cannot read the env directory") : KZ_OK;
 }
 
+void kz_conf_ignored(const struct kz_settings *s, struct kz_buf *names)
+{
+	for (size_t i = 0; i < KZ_SETTING_COUNT; i++) {
+		kz_auto_buf struct kz_buf is = KZ_BUF_INIT(VALUE_BYTES);
+		const char *name = kz_setting_table[i].name;
+		const char *value = getenv(name);
+
+		if (value && !kz_conf_get(s, name, &is, NULL) &&
+		    strcmp(kz_buf_str(&is), value) != 0)
+			kz_buf_printf(names, NULL, "%s%s", names->len ? ", " : "", name);
+	}
+}
+
 static enum kz_rc open_failed(const char *state, const char *what, struct kz_err *err)
 {
 	struct stat st;

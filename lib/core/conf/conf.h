@@ -41,6 +41,8 @@ enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
 /* The value of a setting as text. err: setting_unknown */
 enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out,
 		       struct kz_err *err);
+/* Settings that stand in the caller's environment with another value, where nobody reads them. out: names, with ", " between [DEP-15] */
+void kz_conf_ignored(const struct kz_settings *s, struct kz_buf *names);
 /* The default of a setting as text. err: setting_unknown */
 enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *err);
 /* Write one value to STATE/env, whole or not at all; checks it, and the set that it makes, first. err: as kz_conf_set, kz_conf_check; not_running, no_permission */

@@ -1,5 +1,4 @@
 /* Changing settings: all of them or none. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/front/parts.h"
@@ -134,15 +133,7 @@ void kz_front_note_environment(const struct kz_front *f, const struct kz_setting
 {
 	kz_auto_buf struct kz_buf names = KZ_BUF_INIT(4096);
 
-	for (size_t i = 0; i < KZ_SETTING_COUNT; i++) {
-		kz_auto_buf struct kz_buf is = KZ_BUF_INIT(4096);
-		const char *name = kz_setting_table[i].name;
-		const char *value = getenv(name);
-
-		if (value && !kz_conf_get(s, name, &is, NULL) &&
-		    strcmp(kz_buf_str(&is), value) != 0)
-			kz_buf_printf(&names, NULL, "%s%s", names.len ? ", " : "", name);
-	}
+	kz_conf_ignored(s, &names);
 	if (names.len)
 		kz_front_say(f,
 			     "note: not taken from the environment: %s; store a setting with: "
