@@ -25,6 +25,8 @@ gid_t kz_front_gid(const struct kz_settings *s);
 enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_err *err);
 /* The state directory alone, so that it can be locked. err: disk_unavailable when it holds something else */
 enum kz_rc kz_front_dir(const struct kz_front *f, struct kz_err *err);
+/* Is the directory one of kz's, empty or absent?  A directory that holds something else must not become ours (and be purged later). wait: never; to be asked under the lock, or again. err: disk_unavailable */
+enum kz_rc kz_front_is_ours(const struct kz_front *f, struct kz_err *err);
 /* Under the lock: the mark that makes it a state directory of kz, and names its processes. */
 enum kz_rc kz_front_mark(const struct kz_front *f, struct kz_err *err);
 /* The id that marks the processes of this stack; "" when there is none. */

@@ -75,12 +75,16 @@ static enum kz_rc make_parents(const char *path, struct kz_err *err)
 	return rc;
 }
 
-/* A directory that holds something else must not become ours (and be purged later). */
-static enum kz_rc check_foreign(const struct kz_front *f, struct kz_err *err)
+enum kz_rc kz_front_is_ours(const struct kz_front *f, struct kz_err *err)
 {
+	char id[40];
+
 	kz_auto_closedir DIR *d = opendir(f->state);
 	struct dirent *e;
 
+	kz_front_stack_id(f, id);
+	if (id[0])
+		return KZ_OK;
 	if (!d)
 		return errno == ENOENT ? KZ_OK :
 					 kz_err_sys(err, KZ_E_IO, "cannot open %s", f->state);
@@ -123,13 +127,18 @@ void kz_front_stack_id(const struct kz_front *f, char out[40])
 
 enum kz_rc kz_front_dir(const struct kz_front *f, struct kz_err *err)
 {
-	char id[40];
+	char id[40], lock[KZ_FRONT_PATH];
 	enum kz_rc rc;
 
 	kz_front_stack_id(f, id);
 	if (id[0])
 		return KZ_OK;
-	if ((rc = check_foreign(f, err)) || (rc = make_parents(f->state, err)))
+	if ((rc = kz_front_path(f, "front.lock", lock, sizeof lock, err)))
+		return rc;
+	/* where another kz is at work its files come and go: the question waits for the lock */
+	if (kz_front_is_ours(f, NULL) && access(lock, F_OK) != 0 && (rc = kz_front_is_ours(f, err)))
+		return rc;
+	if ((rc = make_parents(f->state, err)))
 		return rc;
 	return kz_dir_make(AT_FDCWD, f->state, 0750, (gid_t)-1, err);
 }

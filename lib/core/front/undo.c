@@ -83,6 +83,8 @@ enum kz_rc kz_front_enter(const struct kz_front *f, struct kz_before *b, int *lo
 		/* another one that was refused may have taken the directory away while we waited */
 		if (!is_named(path, fd))
 			continue;
+		if ((rc = kz_front_is_ours(f, err)))
+			return rc;
 		settle(f, b, dir, made, made_stood);
 		*lock = kz_take_fd(&fd);
 		return KZ_OK;
