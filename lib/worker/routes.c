@@ -20,6 +20,7 @@ static void answer_clock(struct kz_client *c)
 
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
 	kz_json_set_str(o, "image", c->w->boot.image);
+	kz_json_set_bool(o, "single_use", c->w->boot.single_use);
 	kz_client_answer(c, 200, o);
 }
 

@@ -38,7 +38,7 @@ struct kz_wk_ask {
 /* Ask all of them, many at once, each at most that long and all together until the deadline. err: KZ_E_OS */
 enum kz_rc kz_wk_health_all(struct kz_wk_ask *asks, size_t count, struct kz_ms each,
 			    struct kz_deadline until, struct kz_err *err);
-/* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12]. out: answer (new, NULL: not wanted): {"clock_ms","image"} */
+/* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12]. out: answer (new, NULL: not wanted): {"clock_ms","image","single_use"} */
 enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
 		      struct kz_deadline until, struct kz_json **answer, struct kz_err *err);
 /*
