@@ -157,7 +157,7 @@ walk() {
 	[[ "$output" == "refused library_missing"* ]]
 	run -76 drive release d "$lease" "$token"
 	# The other one ends the lease, then this one takes over again.
-	cli fcall kz_0123456789ab_release 1 '{kz:d}' "$lease" "$token" 22222222222222222222222222222222 20000 | grep -q ok
+	cli fcall kz_0123456789ab_release 1 '{kz:d}' "$lease" "$token" 22222222222222222222222222222222 20000 '' | grep -q ok
 	cli fcall kz_0123456789ab_status 1 '{kz:d}' | grep -q not_reconciled
 	cli fcall "$(sed -n '1s/.*name=//p' "$root/build/kz.lua")_configure" 1 '{kz:d}' "$(cli get '{kz:d}:terms' | cut -d'|' -f4)"
 	run -69 drive acquire d b c2 0 60000
