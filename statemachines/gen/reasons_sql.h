@@ -101,6 +101,67 @@
 	"INSERT OR IGNORE INTO reason VALUES ('absence_unproved', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('not_in_turn', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('state_busy', 75, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('state_refused', 1, 'refusal');\n"
+	"INSERT OR IGNORE INTO reason VALUES ('state_refused', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('egress_disabled', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('mode_unknown', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('mode_isolated', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('ports_unusable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('hosts_unusable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('cidrs_unusable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('deny_unusable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('ttl_unusable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('proxy_unset', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('proxy_unreachable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('proxy_keyless', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('field_key_missing', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('not_approved', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_missing', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_malformed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_key_unknown', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_signature', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_audience', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_early', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_expired', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_claims', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_revoked', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_foreign', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('keys_missing', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('keys_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('revocation_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('invalid_target', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('invalid_port', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('numeric_host', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('port_not_allowed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('host_not_allowed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('literal_not_allowed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('special_name', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dns_failed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dns_empty', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dns_too_many', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_loopback', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_unspecified', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_link_local', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_multicast', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_reserved', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_documentation', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_benchmarking', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_private', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_shared', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_embedded', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_metadata', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_special', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_denied', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_self', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('address_public', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('connect_failed', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('connect_timeout', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tunnel_limit', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('head_malformed', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('head_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('head_timeout', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('request_unsupported', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('host_mismatch', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('receipt_invalid', 1, 'refusal');\n"
 
 #endif

@@ -60,7 +60,7 @@ static void write_c(const char *file, const struct reason *all, int count)
 	FILE *f = out_open("statemachines/gen", "reasons.h", COMMENT_C, file);
 
 	fputs("#ifndef KZ_GEN_REASONS_H\n#define KZ_GEN_REASONS_H\n\n#include <stdbool.h>\n\n"
-	      "/* Every reason code of kz. */\nenum kz_reason {\n",
+	      "/* Every reason code of kz; KZ_R_NONE: no reason against it. */\nenum kz_reason {\n\tKZ_R_NONE = -1,\n",
 	      f);
 	for (int i = 0; i < count; i++)
 		fprintf(f, "\tKZ_R_%s,\n", upper(all[i].code));

@@ -1,0 +1,54 @@
+/*
+ * Egress grants: PASETO v4.public tokens over what one execution may reach.  Only
+ * who holds the grant key can make one; the proxy holds public keys alone.  Layer 3.
+ * src: GRANT-1 to GRANT-15, PROXY-9 to PROXY-11, INV-30, INV-31
+ */
+#ifndef KZ_CORE_EGRESS_GRANT_H
+#define KZ_CORE_EGRESS_GRANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "port/seal.h"
+#include "rule/scope.h"
+
+#define KZ_GRANT_MAX 4096   /* bytes of a token; it fits a proxy's URL */
+#define KZ_GRANT_SKEW_S 30  /* tolerance of clocks [GRANT-11] */
+#define KZ_KID_TEXT 64      /* PASERK k4.pid, with the final 0 */
+#define KZ_REVISION_TEXT 65 /* SHA-256 of the canonical policy, hex, with the final 0 */
+
+/* What a grant says. */
+struct kz_grant {
+	struct kz_scope scope;     /* mode, hosts, ranges, ports; narrowed if a hint did */
+	char execution[KZ_ID_HEX]; /* jti: of this grant alone */
+	char run[KZ_ID_HEX], actor[KZ_ID_HEX];
+	char worker[64]; /* its name */
+	uint32_t uid_base,
+		uid_count; /* host ids of the worker; count 0: another identity than a peer's uid holds */
+	char revision[KZ_REVISION_TEXT];
+	int64_t issued_s, expires_s; /* Unix time */
+};
+
+struct kz_keyring; /* public keys by key id */
+
+/* Make a token. in: key is grant.key; audience names the deployment; g->issued_s is now. err: grant_too_large, KZ_E_SOFTWARE for a ttl over the bound */
+enum kz_rc kz_grant_mint(const struct kz_secret *key, const char *audience,
+			 const struct kz_grant *g, struct kz_buf *out, struct kz_err *err);
+/*
+ * Verify p[0..n) at now_s and take its claims.  err (the operator's reasons):
+ * grant_malformed, grant_key_unknown, grant_signature, grant_audience,
+ * grant_early, grant_expired, grant_claims; keys_missing for an empty keyring.
+ */
+enum kz_rc kz_grant_verify(const struct kz_keyring *keys, const char *audience, const char *p,
+			   size_t n, int64_t now_s, struct kz_grant *out, struct kz_err *err);
+
+/* Read STATE/public/keys.json (what "kz-grant keys" prints). own: kz_keyring_free. err: keys_missing, keys_invalid */
+enum kz_rc kz_keyring_read(const char *path, struct kz_keyring **out, struct kz_err *err);
+void kz_keyring_free(struct kz_keyring *k);
+/* The key ids, for the health answer: index below count. */
+size_t kz_keyring_count(const struct kz_keyring *k);
+const char *kz_keyring_kid(const struct kz_keyring *k, size_t index);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * The egress decision: may this scope reach this target, given these answers?  The
+ * only one in kz: kz-grant explain and kz-proxy ask it, and the package broker's
+ * upstreams will.  Pure: who asks brings the answers.  Layer 2.
+ * src: POL-1, POL-3 to POL-6, POL-14, POL-15, PROXY-4, PROXY-5, PROXY-7, PROXY-8, INV-27, INV-32
+ */
+#ifndef KZ_RULE_DECIDE_H
+#define KZ_RULE_DECIDE_H
+
+#include <stddef.h>
+
+#include "rule/address.h"
+#include "rule/host.h"
+#include "rule/reason.h"
+#include "rule/scope.h"
+
+#define KZ_ANSWERS_MAX 64 /* addresses of one name, both families; more refuse it */
+#define KZ_CNAME_MAX 8
+
+/* What holds on this machine, whatever the scope says. */
+struct kz_decide_env {
+	const struct kz_cidr *deny; /* KZ_EGRESS_DENY_CIDRS */
+	size_t deny_count;
+	const struct kz_addr *self; /* addresses of this machine's interfaces */
+	size_t self_count;
+};
+
+/*
+ * Before any lookup.  out: KZ_R_NONE: a name may be looked up, a literal may be dialled;
+ * else the reason: mode_isolated, port_not_allowed, host_not_allowed, literal_not_allowed,
+ * special_name, or a class of address.
+ */
+enum kz_reason kz_decide_target(const struct kz_scope *s, const struct kz_decide_env *e,
+				const struct kz_target *t);
+/*
+ * All answers of a name, of both families.  out: KZ_R_NONE: each of them may be dialled;
+ * else dns_empty, dns_too_many, or the worst class found [PROXY-5].
+ */
+enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decide_env *e,
+				 const struct kz_target *t, const struct kz_addr *answers,
+				 size_t count);
+
+#endif
