@@ -27,6 +27,8 @@ LIBS_db := -lsqlite3
 LIBS_vk := -lhiredis
 LIBS_json := -ljansson
 LIBS_seal := -lsodium
+LIBS_seal-token := -lsodium
+LIBS_seal-sign := -lsodium
 LIBS_serve := -levent_core
 LIBS_filter := -lseccomp
 LIBS_arc := -larchive
@@ -46,7 +48,7 @@ all: $(ARCHIVES) $(PORTS:%=$(B)/lib/port/%.o) $(PROGRAMS:%=$(B)/bin/%)
 
 # .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or the word static.
 DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
-# A port is lib/port/NAME.c and its private parts NAME_*.c.
+# A port is lib/port/NAME.c and its private parts NAME_*.c.  NAME-PART.c is a part that a .deps must name itself.
 PORT_FILES = $(patsubst %.c,$(B)/%.o,$(wildcard lib/$1.c lib/$1_*.c))
 DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
