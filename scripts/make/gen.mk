@@ -11,6 +11,7 @@ $(KZGEN): $(KZGEN_SRC) $(wildcard statemachines/kzgen/*.h)
 gen: $(KZGEN)
 	$(Q)$(KZGEN) -o $(GEN_OUT) settings policy/settings.tbl
 	$(Q)$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
+	$(Q)$(KZGEN) -o $(GEN_OUT) addresses policy/addresses.tbl
 	$(Q)$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
 	$(Q)$(if $(filter .,$(GEN_OUT)),scripts/include-tables)
 

@@ -58,5 +58,6 @@ extern const char *out_root;
 
 void make_settings(const char *file);
 void make_reasons(const char *file);
+void make_addresses(const char *file);
 
 #endif
