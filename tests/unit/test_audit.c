@@ -341,6 +341,55 @@ static void test_aud4_record_and_evidence(void **state)
 	kz_json_free(evidence);
 }
 
+/* Egress refusals: host, port, execution, revision and a count; no host that is not in normal form. */
+static void test_aud6_egress(void **state)
+{
+	static const char *const bad[] = {
+		"A.example", "a.example/path", "u@a.example", "a.example?q=1", "a b", "[::1]", " "
+	};
+	struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_audit_egress e = { .run = HEX32,
+				     .actor = OTHER32,
+				     .execution = HEX32,
+				     .revision = HEX64,
+				     .reason = "host_not_allowed",
+				     .host = "a.example",
+				     .port = 443,
+				     .count = 3 };
+	struct kz_audit_egress least = { .reason = "head_malformed", .count = 1 };
+	char longest[254];
+
+	memset(longest, 'a', 253);
+	longest[253] = '\0';
+	assert_int_equal(kz_audit_egress_denial(a, &e, NULL), KZ_OK);
+	assert_int_equal(kz_audit_egress_denial(a, &least, NULL), KZ_OK);
+	e.host = longest;
+	assert_int_equal(kz_audit_egress_denial(a, &e, NULL), KZ_OK);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		e.host = bad[i];
+		assert_int_not_equal(kz_audit_egress_denial(a, &e, NULL), KZ_OK);
+	}
+	assert_int_equal(kz_audit_denial(a, HEX32, OTHER32, "", "queue_full", NULL), KZ_OK);
+	kz_audit_close(a);
+	expect_ok(p, 4);
+	assert_int_equal(sql_rc(p, "UPDATE egress SET host = 'b.example'"), KZ_E_DATA);
+	sql(p, "DROP TRIGGER egress_update; UPDATE egress SET host = 'b.example' WHERE port = 443");
+	expect_problem(p, "row_changed");
+}
+
+/* A file that was closed before denials had parts is whole. */
+static void test_aud6_older_file(void **state)
+{
+	struct place *p = *state;
+	struct kz_audit *a = opened(p);
+
+	assert_int_equal(kz_audit_denial(a, HEX32, OTHER32, "", "queue_full", NULL), KZ_OK);
+	kz_audit_close(a);
+	sql(p, "DROP TABLE egress");
+	expect_ok(p, 1);
+}
+
 static void test_aud9_again_and_conflict(void **state)
 {
 	const struct place *p = *state;
@@ -618,6 +667,8 @@ int main(void)
 		T(test_aud8_append_only),
 		T(test_aud8_no_free_text),
 		T(test_aud4_record_and_evidence),
+		T(test_aud6_egress),
+		T(test_aud6_older_file),
 		T(test_aud9_again_and_conflict),
 		T(test_aud9_gap),
 		T(test_aud9_edit),

@@ -66,6 +66,17 @@ enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, str
 /* A refusal or fault before dispatch: reason code only. run may be "". */
 enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
 			   const char *conversation, const char *reason, struct kz_err *err);
+/* Egress that was refused; NULL and "" are not known. Nothing of a URL but host and port [PROXY-14]. */
+struct kz_audit_egress {
+	const char *run, *actor, *execution, *revision;
+	const char *reason;
+	const char *host; /* in normal form */
+	int64_t port;     /* 0: not known */
+	int64_t count;    /* the same within a second */
+};
+/* A denial with its egress part [AUD-6]. err: audit_unavailable */
+enum kz_rc kz_audit_egress_denial(struct kz_audit *a, const struct kz_audit_egress *e,
+				  struct kz_err *err);
 /* Reset evidence: the verdict, and count and baseline of each surface [RESET-13]. */
 enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence,
 			     struct kz_err *err);

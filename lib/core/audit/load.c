@@ -7,6 +7,7 @@ struct kz_audit_cursor {
 	struct kz_db *db;
 	struct kz_stmt *entries;
 	struct kz_stmt *select[KZ_AUDIT_KINDS], *select_child[KZ_AUDIT_KINDS];
+	bool is_partless[KZ_AUDIT_KINDS]; /* the file is older than the kind's parts */
 };
 
 enum kz_rc kz_audit_cursor_new(struct kz_audit_cursor **out, struct kz_db *db, int64_t after,
@@ -72,12 +73,20 @@ static enum kz_rc select_stmt(struct kz_audit_cursor *c, enum kz_audit_kind kind
 static enum kz_rc load_children(struct kz_audit_cursor *c, struct kz_audit_row *r,
 				struct kz_err *err)
 {
-	size_t width = kz_audit_table(r->kind)->child->count;
+	const struct kz_audit_table *child = kz_audit_table(r->kind)->child;
+	size_t width = child->count;
 	struct kz_audit_value *v;
 	struct kz_stmt *s;
 	bool row = true;
-	enum kz_rc rc = select_stmt(c, r->kind, true, &s, err);
+	enum kz_rc rc = KZ_OK;
 
+	if (!c->select_child[r->kind] && !c->is_partless[r->kind]) {
+		rc = kz_audit_has_parts(c->db, child, &row, err);
+		c->is_partless[r->kind] = rc == KZ_OK && !row;
+	}
+	if (rc != KZ_OK || c->is_partless[r->kind])
+		return rc;
+	rc = select_stmt(c, r->kind, true, &s, err);
 	if (rc != KZ_OK)
 		return rc;
 	kz_stmt_reset(s);

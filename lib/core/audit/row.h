@@ -17,7 +17,7 @@
 #include "port/json.h"
 #include "port/seal.h"
 
-#define KZ_AUDIT_TEXT 80 /* longest closed text, with its 0 */
+#define KZ_AUDIT_TEXT 256 /* longest closed text, with its 0 */
 
 struct kz_audit_value {
 	enum { KZ_AUDIT_V_NULL, KZ_AUDIT_V_INT, KZ_AUDIT_V_TEXT } is;

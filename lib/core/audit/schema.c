@@ -29,6 +29,11 @@ static enum kz_rc put_check(const struct kz_audit_col *c, struct kz_buf *b, stru
 				     " CHECK (length(%s) BETWEEN 1 AND 63 AND "
 				     "%s NOT GLOB '*[^a-z0-9_-]*')",
 				     n, n);
+	case KZ_AUDIT_HOST:
+		return kz_buf_printf(b, err,
+				     " CHECK (length(%s) BETWEEN 1 AND 253 AND "
+				     "%s NOT GLOB '*[^a-z0-9._:-]*')",
+				     n, n);
 	case KZ_AUDIT_CODE:
 		return c->codes ? kz_buf_printf(b, err, " REFERENCES %s (code)", c->codes) : KZ_OK;
 	}
@@ -132,6 +137,21 @@ static enum kz_rc put_schema(struct kz_buf *b, struct kz_err *err)
 		if (rc == KZ_OK)
 			rc = put_table(kz_audit_table((enum kz_audit_kind)k), false, b, err);
 	}
+	return rc;
+}
+
+enum kz_rc kz_audit_has_parts(struct kz_db *db, const struct kz_audit_table *child, bool *out,
+			      struct kz_err *err)
+{
+	char sql[160];
+	int64_t count = 0;
+	enum kz_rc rc;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'",
+		 child->name);
+	rc = kz_db_int(db, sql, 0, &count, err);
+	*out = count > 0;
 	return rc;
 }
 

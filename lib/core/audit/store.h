@@ -60,6 +60,10 @@ enum kz_rc kz_audit_head_write(int dir, int64_t id, const char *hash, struct kz_
 /* Make the first head (row 0) if there is none, flushed to disk. */
 enum kz_rc kz_audit_head_make(int dir, struct kz_err *err);
 
+/* Has a file the table of a kind's parts? One closed before the kind had parts has not. */
+enum kz_rc kz_audit_has_parts(struct kz_db *db, const struct kz_audit_table *child, bool *out,
+			      struct kz_err *err);
+
 /* -- append.c -- */
 
 /* Begin: take the write lock, find the end of the chain, note a break if the head is not in it. */

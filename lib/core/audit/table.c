@@ -80,6 +80,13 @@ static const struct kz_audit_col denial_cols[] = {
 	{ "reason", KZ_AUDIT_CODE, false, "reason" },
 };
 
+/* What an egress denial adds [AUD-6]; one part at most. */
+static const struct kz_audit_col egress_cols[] = {
+	{ "host", KZ_AUDIT_HOST, true, NULL },    { "port", KZ_AUDIT_INT, true, NULL },
+	{ "execution", KZ_AUDIT_ID, true, NULL }, { "revision", KZ_AUDIT_DIGEST, true, NULL },
+	{ "count", KZ_AUDIT_INT, false, NULL },
+};
+
 static const struct kz_audit_col evidence_surface_cols[] = {
 	{ "surface", KZ_AUDIT_CODE, false, "surface" },
 	{ "present", KZ_AUDIT_FLAG, false, NULL },
@@ -136,6 +143,7 @@ static const struct kz_audit_col joined_cols[] = {
 	"machine_edge (machine, from_state, event, to_state)"
 
 static const struct kz_audit_table record_output = TABLE(record_output, NULL, NULL, NULL);
+static const struct kz_audit_table egress = TABLE(egress, NULL, NULL, NULL);
 static const struct kz_audit_table evidence_surface = TABLE(evidence_surface, NULL, NULL, NULL);
 
 static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
@@ -143,7 +151,7 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 				      "store = new.store AND seq = new.seq", NULL),
 	[KZ_AUDIT_DISPATCH] = TABLE(dispatch, "UNIQUE (run)", "run = new.run", NULL),
 	[KZ_AUDIT_RECORD] = TABLE(record, "UNIQUE (run)", "run = new.run", &record_output),
-	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, NULL),
+	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, &egress),
 	[KZ_AUDIT_EVIDENCE] = TABLE(evidence, NULL, NULL, &evidence_surface),
 	[KZ_AUDIT_RUN_STEP] = TABLE(run_step, "CHECK (machine = 'run'), " STEP, NULL, NULL),
 	[KZ_AUDIT_SEGMENT] = TABLE(segment, "CHECK (first_id <= last_id)", NULL, NULL),

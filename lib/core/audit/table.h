@@ -20,6 +20,7 @@ enum kz_audit_type {
 	KZ_AUDIT_DIGEST, /* 64 hex digits */
 	KZ_AUDIT_IMAGE,  /* "sha256:" and 64 hex digits */
 	KZ_AUDIT_NAME,   /* [a-z0-9_-]{1,63}: worker, lease or ticket number */
+	KZ_AUDIT_HOST,   /* a host in normal form: [a-z0-9._:-]{1,253} */
 	KZ_AUDIT_CODE,   /* a code of the lookup table named by codes */
 };
 

@@ -75,6 +75,7 @@ enum kz_rc kz_verify_counts(struct kz_verify *c, struct kz_db *db, struct kz_err
 	for (int k = 0; rc == KZ_OK && k < KZ_AUDIT_KINDS; k++) {
 		const struct kz_audit_table *t = kz_audit_table((enum kz_audit_kind)k);
 		int64_t rows = 0, stray = 0;
+		bool has_parts = false;
 		char sql[256];
 
 		snprintf(
@@ -82,7 +83,9 @@ enum kz_rc kz_verify_counts(struct kz_verify *c, struct kz_db *db, struct kz_err
 			"SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM entry WHERE kind = '%s')",
 			t->name, t->name);
 		rc = kz_db_int(db, sql, 0, &rows, err);
-		if (rc == KZ_OK && t->child) {
+		if (rc == KZ_OK && t->child)
+			rc = kz_audit_has_parts(db, t->child, &has_parts, err);
+		if (rc == KZ_OK && has_parts) {
 			snprintf(sql, sizeof(sql),
 				 "SELECT count(*) FROM %s WHERE id NOT IN (SELECT id FROM %s)",
 				 t->child->name, t->name);

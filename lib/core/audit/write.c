@@ -133,6 +133,28 @@ enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *acto
 	return kz_audit_add(a, r, err);
 }
 
+enum kz_rc kz_audit_egress_denial(struct kz_audit *a, const struct kz_audit_egress *e,
+				  struct kz_err *err)
+{
+	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DENIAL);
+	struct kz_audit_value *v;
+
+	if (r) {
+		kz_audit_row_text(r, "run", e->run);
+		kz_audit_row_text(r, "actor", e->actor);
+		kz_audit_row_text(r, "reason", e->reason);
+		if (kz_audit_row_child(r, &v, err) != KZ_OK)
+			return kz_audit_fail(err);
+		kz_audit_value_text(&v[0], e->host);
+		if (e->port > 0)
+			kz_audit_value_int(&v[1], e->port);
+		kz_audit_value_text(&v[2], e->execution);
+		kz_audit_value_text(&v[3], e->revision);
+		kz_audit_value_int(&v[4], e->count);
+	}
+	return kz_audit_add(a, r, err);
+}
+
 /* A reading's own words are not taken in: what is no digest is kept as the digest of its text. */
 static void put_digest(struct kz_audit_value *v, const struct kz_json *o, const char *key)
 {
