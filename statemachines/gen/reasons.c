@@ -250,6 +250,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the file of public keys is malformed" },
 	[KZ_R_REVOCATION_INVALID] = { .code = "revocation_invalid", .status = 78, .is_refusal = true,
 		.text = "the file of revocations does not verify, or is older than the one before" },
+	[KZ_R_REVOCATIONS_FULL] = { .code = "revocations_full", .status = 75, .is_refusal = true,
+		.text = "as many executions are revoked as the file holds; revoke by time (kz-grant revoke --before TIME)" },
 	[KZ_R_INVALID_TARGET] = { .code = "invalid_target", .status = 65, .is_refusal = true,
 		.text = "the destination is malformed" },
 	[KZ_R_INVALID_PORT] = { .code = "invalid_port", .status = 65, .is_refusal = true,

@@ -124,6 +124,7 @@ INSERT OR IGNORE INTO reason VALUES ('grant_too_large', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('keys_missing', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('keys_invalid', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('revocation_invalid', 78, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('revocations_full', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('invalid_target', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('invalid_port', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('numeric_host', 65, 'refusal');

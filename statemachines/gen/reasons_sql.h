@@ -129,6 +129,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('keys_missing', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('keys_invalid', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('revocation_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('revocations_full', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('invalid_target', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('invalid_port', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('numeric_host', 65, 'refusal');\n" \
