@@ -21,7 +21,11 @@
 # kz_stop                    stop the stack, prove that nothing of it is left, remove the directory
 # kz_left                    what is left of the stack now, one line each: processes, cgroups, mounts, workers,
 #                            sockets; returns 1 when there is something
-# kz_wait SECONDS COMMAND... try until it succeeds
+# kz_wait SECONDS COMMAND... try until it succeeds. SECONDS are those of a machine that is not busy; where N processes want
+#                            each processor they count N times.
+# kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START?
+# kz_load                    how many processes want each processor, 1 to 20
+# kz_process1 WORKER         process 1 of a worker, as this machine numbers it
 #
 # Needs bash, jq and kz; the programs are taken from KZ_BIN, else from the tree that this file is
 # part of (built or installed), else from PATH.
@@ -104,13 +108,24 @@ kz_record_is() {
 	return 1
 }
 
+kz_load() {
+	awk -v processors="$(nproc)" '{
+		split($4, running, "/")
+		n = ($1 > running[1] ? $1 : running[1]) / processors
+		print n <= 1 ? 1 : n >= 20 ? 20 : int(n + 0.99)
+	}' /proc/loadavg
+}
+
+kz_within() {
+	[ $((SECONDS - $2)) -le "$1" ] || [ $((SECONDS - $2)) -le $(($1 * $(kz_load))) ]
+}
+
 kz_wait() {
-	local seconds=$1 end
+	local seconds=$1 start=$SECONDS
 	shift
-	end=$((SECONDS + seconds))
 	until "$@"; do
-		[ $SECONDS -lt $end ] || {
-			echo "kz_wait: after $seconds s still not: $*" >&2
+		kz_within "$seconds" "$start" || {
+			echo "kz_wait: after $((SECONDS - start)) s still not: $*" >&2
 			return 1
 		}
 		sleep 0.1
@@ -138,6 +153,16 @@ kz_left_cgroups() {
 	digest=$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8)
 	find /sys/fs/cgroup -type d -name "kz-$digest.*" 2>/dev/null | while read -r dir; do
 		echo "cgroup $dir with $(find "$dir" -name cgroup.procs -exec cat {} + 2>/dev/null | wc -l) processes"
+	done
+}
+
+# The one in the worker's cgroups that its own namespace calls 1 and that lies in one namespace below ours: the next tenant's
+# first process lies in two. Numbers wrap, so the lowest is not the oldest.
+kz_process1() {
+	local pid digest
+	digest=$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8)
+	find /sys/fs/cgroup -path "*/kz-$digest.$1/*cgroup.procs" -exec cat {} + 2>/dev/null | sort -u | while read -r pid; do
+		[ "$(awk '/^NSpid:/ { print NF, $NF }' "/proc/$pid/status" 2>/dev/null)" != "3 1" ] || echo "$pid"
 	done
 }
 

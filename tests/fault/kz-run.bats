@@ -46,7 +46,7 @@ healed() {
 	kz_run -A a -C c -l shell -c 'ls -A /work/space /work/code /tmp'
 	# in a condition a failing line does not end the function by itself
 	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:\n\n/work/space:')" ] &&
-		kz_wait 10 pool_is_back && [ $((SECONDS - start)) -le 10 ]
+		kz_wait 10 pool_is_back && kz_within 10 "$start"
 }
 
 # killed STATUS POINT: it was killed there, or did not come there this time (a wait in line makes more calls).

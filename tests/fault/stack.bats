@@ -96,7 +96,7 @@ back() { # WHAT: the pool, and the same member in the same conversation, within 
 		return 1
 	}
 	kz_run -A a -C c -l shell -c 'ls -A /work/space /work/code /tmp'
-	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:\n\n/work/space:')" ] && [ $((SECONDS - start)) -le 11 ] || {
+	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:\n\n/work/space:')" ] && kz_within 11 "$start" || {
 		echo "after $1: status $status $output $error"
 		return 1
 	}
@@ -109,15 +109,9 @@ points() {
 		$1 == "VK_CALL" ? $2 <= first || $2 % every == 0 && $2 <= 8 * every : $2 <= others { print $0 ":after" }'
 }
 
-process1() {
-	local p
-	for p in $(find /sys/fs/cgroup -path "*kz-$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8).$1*" -name cgroup.procs -exec cat {} + | sort -un); do
-		[ "$(awk '/^NSpid:/ { print NF, $NF }' "/proc/$p/status" 2>/dev/null)" != "3 1" ] || echo "$p"
-	done
-}
 kill_workers() { # N: their replacement gives controller and driver work
 	local w
-	for w in $(workers | head -"$1"); do process1 "$w" | xargs -r kill -9 2>/dev/null || true; done
+	for w in $(workers | head -"$1"); do kz_process1 "$w" | xargs -r kill -9 2>/dev/null || true; done
 }
 
 # The programs of callers: killed at each effect, in the foreground.

@@ -5,11 +5,13 @@
 # auth_down             end it and every program a test started with auth_bg, remove the directory
 # auth_bg NAME ARG...   drive ARG... in the background, output in dir/NAME.out
 # drive VERB DEP ARG... one operation
-# auth_wait SECONDS COMMAND...  try until it succeeds
+# auth_wait SECONDS COMMAND...  try until it succeeds; seconds as kz_wait counts them
 # auth_judge DIR [awk -v ...]   judge the outboxes of a history
 
 root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 drive_bin=$root/build/tests/history/drive
+# shellcheck source=/dev/null
+source "$root/tests/kz.bash" # kz_within
 
 auth_server() {
 	valkey-server --port 0 --unixsocket "$dir/s" --dir "$dir" --appendonly yes --save '' \
@@ -62,10 +64,10 @@ drive() {
 }
 
 auth_wait() {
-	local end=$((SECONDS + $1))
+	local seconds=$1 start=$SECONDS
 	shift
 	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		kz_within "$seconds" "$start" || return 1
 		sleep 0.1
 	done
 }

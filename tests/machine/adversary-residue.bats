@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=1 SANDBOX_MAX_WALL_SECONDS=10 \
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=1 SANDBOX_MAX_WALL_SECONDS=120 \
 		KZ_RUN_MEMORY_BYTES=134217728 KZ_RUN_DISK_BYTES=16777216 KZ_RUN_INODES=512 KZ_RUN_PIDS=32
 }
 
@@ -131,7 +131,7 @@ processes" ]
 	[ "$output" = "$clean" ]
 	# it was one worker, with nothing of the first tenant's left in its account
 	[ "$(kz-audit list -j | jq -r 'select(.kind == "dispatch").worker' | sort -u | wc -l)" -eq 1 ]
-	kz_wait 5 nothing_shared
+	kz_wait 20 nothing_shared
 }
 
 # Files in memory that are charged to the tenant while it is empty: something holds them.

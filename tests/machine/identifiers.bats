@@ -55,7 +55,7 @@ everything() {
 	kill "$waiter"
 	wait "$waiter" || true
 	KZ_LEASE_TOKEN=$token kz-lease release "$id"
-	sleep 1.5
+	kz_wait 10 grep -rqa "$id" "$KZ_STATE/valkey"
 	# It is really there what was looked through.
 	run ! grep '^unknown type' dump
 	grep -q "${id:0:20}" dump

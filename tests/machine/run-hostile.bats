@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=1 SANDBOX_MAX_WALL_SECONDS=3 \
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=1 SANDBOX_MAX_WALL_SECONDS=60 \
 		KZ_RUN_MEMORY_BYTES=134217728 KZ_RUN_DISK_BYTES=16777216 KZ_RUN_INODES=512 KZ_RUN_PIDS=32
 }
 
@@ -29,14 +29,14 @@ true'
 	}
 }
 
-# ends_in MS ARG...: run it and check that it was over in that time.
+# ends_in MS ARG...: run it with that bound and check that the program was over within it and a second, as process 1 saw it:
+# what a busy machine takes to start and end kz-run is not the program's. Nothing waits for a tree longer than its bound.
 ends_in() {
-	local ms=$1 start
+	local ms=$1 start=$SECONDS
 	shift
-	start=$(date +%s%N)
-	kz_run "$@"
-	[ $((($(date +%s%N) - start) / 1000000)) -lt "$ms" ] || {
-		echo "took $((($(date +%s%N) - start) / 1000000)) ms"
+	kz_run -t "$ms" "$@"
+	[ "$(kz_record wall_ms)" -lt $((ms + 1000)) ] && kz_within $((ms / 1000 + 20)) "$start" || {
+		echo "took $((SECONDS - start)) s, the program $(kz_record wall_ms) ms"
 		return 1
 	}
 }
@@ -50,14 +50,14 @@ is() {
 }
 
 @test "BOUND-1 fork: children of an ended program are killed" {
-	ends_in 4000 -l shell -c 'sleep 100 & sleep 101 & echo done'
+	ends_in 60000 -l shell -c 'sleep 100 & sleep 101 & echo done'
 	is 0 completed exit ""
 	[ "$(kz_record killed_count)" -ge 2 ]
 	clean_after
 }
 
 @test "BOUND-1 double fork and setsid" {
-	ends_in 4000 -c '
+	ends_in 60000 -c '
 import os, time
 if os.fork() == 0:
     os.setsid()
@@ -71,20 +71,20 @@ os.wait()'
 }
 
 @test "BOUND-1 ignored TERM, HUP and INT" {
-	ends_in 5500 -l shell -c 'trap "" TERM HUP INT; while :; do sleep 1; done'
+	ends_in 3000 -l shell -c 'trap "" TERM HUP INT; while :; do sleep 1; done'
 	is 124 bounded wall "wall"
 	clean_after
 }
 
 @test "BOUND-1 stdout kept open by a child never delays the end" {
-	ends_in 3000 -l shell -c 'sleep 100 >&1 2>&1 & echo first'
+	ends_in 60000 -l shell -c 'sleep 100 >&1 2>&1 & echo first'
 	is 0 completed exit ""
 	[ "$output" = first ]
 	clean_after
 }
 
 @test "BOUND-11 disk filled: ENOSPC for the program, listed" {
-	ends_in 5500 -c '
+	ends_in 60000 -c '
 import errno
 try:
     with open("/work/space/fill", "wb") as f:
@@ -97,7 +97,7 @@ except OSError as e:
 }
 
 @test "BOUND-11 inodes filled: ENOSPC for the program, listed" {
-	ends_in 5500 -c '
+	ends_in 60000 -c '
 import errno
 try:
     for i in range(100000): open("/tmp/%d" % i, "w").close()
@@ -109,7 +109,7 @@ except OSError as e:
 }
 
 @test "BOUND-11 memory used up" {
-	ends_in 5500 -c '
+	ends_in 60000 -c '
 a = []
 while True: a.append(bytearray(1 << 20))'
 	is 125 bounded memory "memory"
@@ -119,14 +119,14 @@ while True: a.append(bytearray(1 << 20))'
 }
 
 @test "BOUND-11 memory used up by a child ends the tree" {
-	ends_in 5500 -l shell -c 'python3 -c "a = []
+	ends_in 60000 -l shell -c 'python3 -c "a = []
 while True: a.append(bytearray(1 << 20))"; sleep 100'
 	is 125 bounded memory "memory"
 	clean_after
 }
 
 @test "BOUND-11 fork without end" {
-	ends_in 5500 -c '
+	ends_in 60000 -c '
 import os
 while True:
     try: os.fork()
@@ -138,41 +138,37 @@ while True:
 }
 
 @test "BOUND-3 100 MB of output is counted, kept to the bound, and ends no run" {
-	ends_in 10000 -l shell -c 'head -c 100000000 /dev/zero; echo end >&2'
-	echo "$record"
-	[ "$(kz_record outcome)" != bounded ] || is 124 bounded wall "wall,output"
-	if [ "$(kz_record outcome)" = completed ]; then
-		is 125 completed exit "output"
-		kz_record_is reason output_truncated
-		kz_record_is stdout.seen_bytes 100000000
-		kz_record_is stdout.sha256 "$(head -c 100000000 /dev/zero | sha256sum | cut -d' ' -f1)"
-		[[ $(tail -n 1 <<<"$error") == "kz-run: output_truncated: "* ]]
-		[[ $error == end* ]]
-	fi
+	ends_in 60000 -l shell -c 'head -c 100000000 /dev/zero; echo end >&2'
+	is 125 completed exit "output"
+	kz_record_is reason output_truncated
+	kz_record_is stdout.seen_bytes 100000000
+	kz_record_is stdout.sha256 "$(head -c 100000000 /dev/zero | sha256sum | cut -d' ' -f1)"
+	[[ $(tail -n 1 <<<"$error") == "kz-run: output_truncated: "* ]]
+	[[ $error == end* ]]
 	[ $(($(kz_record stdout.kept_bytes) + $(kz_record stderr.kept_bytes))) -le 1048576 ]
 	clean_after
 }
 
 @test "EXEC-14 descriptors closed" {
-	ends_in 5500 -l shell -c 'exec 0<&- 1>&- 2>&-; sleep 1; exit 4'
+	ends_in 60000 -l shell -c 'exec 0<&- 1>&- 2>&-; sleep 1; exit 4'
 	is 4 failed exit ""
 	clean_after
 }
 
 @test "BOUND-1 a program that stops itself ends at its bound" {
-	ends_in 5500 -l shell -c 'kill -STOP $$'
+	ends_in 3000 -l shell -c 'kill -STOP $$'
 	is 124 bounded wall "wall"
 	clean_after
 }
 
 @test "BOUND-1 a program that busy-loops ends at its bound" {
-	ends_in 5500 -c 'while True: pass'
+	ends_in 3000 -c 'while True: pass'
 	is 124 bounded wall "wall"
 	clean_after
 }
 
 @test "RESET-5 shared memory, queues, semaphores, sockets and modes are gone for the next tenant" {
-	ends_in 5500 -c '
+	ends_in 60000 -c '
 import ctypes, os, socket, stat
 libc = ctypes.CDLL(None)
 libc.shmget(1, 4096, 0o1666); libc.msgget(2, 0o1666); libc.semget(3, 1, 0o1666)

@@ -21,9 +21,16 @@ is() {
 	[ "$(kz_record 'limits_hit|join(",")')" = "$4" ]
 }
 
-# The worker that serves now, from the audit store: its last lease.
+# The worker of the last run: kz-run writes that itself, while transitions come to the store at the controller's pace.
 last_worker() {
-	kz audit list -j | jq -rs 'map(select(.machine == "worker" and .event == "assign")) | last | .worker'
+	kz audit list -j -k dispatch | jq -rs 'last | .worker'
+}
+
+# The states of a worker so far.
+went() {
+	local states
+	states=$(kz audit list -j -k transition -w "$1" | jq -rs 'map(select(.machine == "worker").to_state) | join(" ")')
+	[ "$states" = "creating warm leased resetting retiring" ] || [ "$states" = "creating warm leased resetting retiring absent" ]
 }
 
 @test "RT-5 ADM-8 a program runs under gVisor, and the posture is as observed" {
@@ -46,9 +53,7 @@ last_worker() {
 	kz_run -c 'import os; print(os.listdir("/work/space"), os.path.exists("/tmp/left"))'
 	[ "$output" = "[] False" ]
 	[ "$(last_worker)" != "$first" ]
-	kz audit list -j | jq -rse --arg w "$first" 'map(select(.machine == "worker" and .worker == $w)) | map(.to_state) |
-		join(" ") == "creating warm leased resetting retiring" or
-		join(" ") == "creating warm leased resetting retiring absent"'
+	kz_wait 20 went "$first"
 	kz_wait 20 gone "$first"
 	kz audit list -j | jq -se --arg w "$first" 'any(.[]; .worker == $w and .to_state == "retiring" and .cause == "single_use")'
 	# evidence that nobody took is not claimed

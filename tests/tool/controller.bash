@@ -6,11 +6,13 @@
 # c_start DIR [ENV=VALUE]...     start its controller;    c_stop DIR [SIGNAL]
 # c_status DIR FIELD             a field of run/controller.json
 # c_count DIR STATE              workers in that state, by the audit store
-# c_wait SECONDS COMMAND...      until it succeeds
+# c_wait SECONDS COMMAND...      until it succeeds; seconds as kz_wait counts them
 # c_end                          for teardown: everything that was started ends, by its number
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BIN=${KZ_BIN:-$HERE/../../build/bin}
+# shellcheck source=/dev/null
+source "$HERE/../kz.bash" # kz_within
 
 c_new() {
 	local dir=$BATS_TEST_TMPDIR/$1 set key
@@ -67,7 +69,8 @@ c_speaks() { [ "$(c_status "$1" pid)" = "$(cat "$1/controller.pid")" ]; }
 c_is_open() { [ "$(c_status "$1" admission.open)" = true ]; }
 c_is_closed() { [ "$(c_status "$1" admission.open)" = false ] && [ "$(c_status "$1" admission.reason)" = "$2" ]; }
 
-# Every worker's last state.
+# Every worker's last state as the store has it: the controller moves transitions there at its own pace, so what was just
+# done is waited for.
 c_states() {
 	KZ_STATE=$1 "$BIN/kz-audit" list -j -k transition |
 		jq -rn 'reduce (inputs | select(.machine == "worker")) as $r ({}; .[$r.subject] = $r.to_state) | to_entries[] | .value'
@@ -92,10 +95,10 @@ c_gone() {
 c_verifies() { KZ_STATE=$1 "$BIN/kz-audit" verify; }
 
 c_wait() {
-	local end=$((SECONDS + $1))
+	local seconds=$1 start=$SECONDS
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || {
+		kz_within "$seconds" "$start" || {
 			echo "still not: $*"
 			return 1
 		}

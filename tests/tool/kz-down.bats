@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup() {
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_MAX_WALL_SECONDS=600
 }
 
 teardown() {
@@ -19,6 +19,10 @@ one_warm() {
 
 has_lease() {
 	[ "$(kz status -j 2>/dev/null | jq .workers.leased)" -ge 1 ]
+}
+
+closed_as() {
+	[ "$(kz status -j 2>/dev/null | jq -r .admission.reason)" = "$1" ]
 }
 
 is_open() {
@@ -134,16 +138,22 @@ kill_all() {
 
 @test "ADM-9: down lets a running program end, and admits nobody meanwhile" {
 	kz_wait 20 one_warm
-	kz-run -A patient -c 'import time; time.sleep(4); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	# it ends when it is told to
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	exec 8<>"$BATS_TEST_TMPDIR/go"
+	kz-run -A patient -c 'input(); print("ended")' <"$BATS_TEST_TMPDIR/go" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 8>&- &
 	local run=$! status=0
 	kz_wait 10 has_lease
-	kz down 2>"$BATS_TEST_TMPDIR/down" 3>&- &
+	kz down 2>"$BATS_TEST_TMPDIR/down" 3>&- 8>&- &
 	local down=$!
-	sleep 1
+	kz_wait 10 closed_as deployment_closed
 	kz_run -A late -c 'print(1)'
 	echo "late: $status $error"
 	[ "$status" -eq 125 ]
 	[[ "$error" == *deployment_closed* ]]
+	[ ! -s "$BATS_TEST_TMPDIR/out" ]
+	echo >&8
+	exec 8>&-
 	wait $run
 	[ "$(cat "$BATS_TEST_TMPDIR/out")" = ended ]
 	wait $down
@@ -152,13 +162,13 @@ kill_all() {
 
 @test "ADM-9: down -f ends a running program at once; its caller is told, and nothing is left" {
 	kz_wait 20 one_warm
-	kz-run -A hurried -c 'import time; time.sleep(25); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	kz-run -A hurried -c 'import time; time.sleep(600); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	local run=$! status=0 begin=$SECONDS
 	kz_wait 10 has_lease
 	run kz down -f
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ $((SECONDS - begin)) -lt 20 ]
+	kz_within 20 "$begin"
 	status=0
 	wait $run || status=$?
 	[ "$status" -eq 125 ]

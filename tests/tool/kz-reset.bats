@@ -4,7 +4,8 @@ bats_require_minimum_version 1.5.0
 
 load ../kz
 
-setup_file() { kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 SANDBOX_MAX_CONCURRENT_PER_MEMBER=2; }
+# One worker and no other: none that is made meanwhile is leased in its place.
+setup_file() { kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=1 SANDBOX_MAX_CONCURRENT_PER_MEMBER=2; }
 teardown_file() { kz_stop; }
 
 setup() {
@@ -49,9 +50,7 @@ use() { KZ_LEASE=$id KZ_FENCE=$(jq -r .fence <<<"$lease") kz-run -A reset-test -
 
 @test "RESET-9: a worker that is gone cannot be proved clean: it is retired and replaced" {
 	local pid
-	pid=$(for c in /sys/fs/cgroup/pids/kz-*."$worker"/worker /sys/fs/cgroup/kz-*."$worker"/worker; do
-		head -1 "$c/cgroup.procs" 2>/dev/null
-	done | head -1)
+	pid=$(kz_process1 "$worker")
 	[ -n "$pid" ]
 	kill -9 "$pid"
 	run -69 --separate-stderr kz-reset -j "$id"

@@ -128,8 +128,8 @@ down() {
 	map=$(rootless_as "$NAME" kz run -l shell -c 'cat /proc/self/uid_map')
 	echo "$map"
 	[ "$(wc -l <<<"$map")" -eq 3 ]
-	rootless_as "$NAME" kz-lease with -A a -C c -- kz-run -A a -C c -c 'import time; time.sleep(3)' 3>&- &
-	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]3[)]'
+	rootless_as "$NAME" kz-lease with -A a -C c -- kz-run -A a -C c -c 'import time; time.sleep(20)' 3>&- &
+	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]20[)]'
 	wait $!
 	run rootless_as "$NAME" kz run -l shell -c 'ls -A /usr/local; id -u; mount -t tmpfs x /tmp'
 	echo "$output"

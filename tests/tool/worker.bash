@@ -9,6 +9,10 @@
 # said FILTER            jq over the last line of said
 # fence                  a fence higher than any before
 
+# kz_wait
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/../kz.bash"
+
 worker_start() {
 	WORKER_ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	WORKER_BUILD=$WORKER_ROOT/${1:-build}
