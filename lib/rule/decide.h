@@ -19,22 +19,26 @@
 
 /* What holds on this machine, whatever the scope says. */
 struct kz_decide_env {
-	const struct kz_cidr *deny; /* KZ_EGRESS_DENY_CIDRS */
+	const struct kz_cidr *deny; /* KZ_EGRESS_DENY_CIDRS, read by kz_scope_deny_parse */
 	size_t deny_count;
+	bool is_deny_unusable;      /* it could not be read: nothing may be reached */
 	const struct kz_addr *self; /* addresses of this machine's interfaces */
 	size_t self_count;
 };
 
 /*
  * Before any lookup.  out: KZ_R_NONE: a name may be looked up, a literal may be dialled;
- * else the reason: mode_isolated, port_not_allowed, host_not_allowed, literal_not_allowed,
- * special_name, or a class of address.
+ * else the reason: mode_isolated, deny_unusable, port_not_allowed, host_not_allowed,
+ * literal_not_allowed, special_name, or of the address: address_CLASS, address_denied,
+ * address_self.
  */
 enum kz_reason kz_decide_target(const struct kz_scope *s, const struct kz_decide_env *e,
 				const struct kz_target *t);
 /*
- * All answers of a name, of both families.  out: KZ_R_NONE: each of them may be dialled;
- * else dns_empty, dns_too_many, or the worst class found [PROXY-5].
+ * All answers of a name, of both families, or the one address of a literal; asks
+ * kz_decide_target first, so that nobody can leave it out.
+ * out: KZ_R_NONE: each of them may be dialled, and nothing else; else as above,
+ * dns_empty, dns_too_many, or the reason against the worst address found [PROXY-5].
  */
 enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decide_env *e,
 				 const struct kz_target *t, const struct kz_addr *answers,
