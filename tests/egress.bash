@@ -82,7 +82,7 @@ eg_net() {
 }
 
 eg_ca() {
-	local names=DNS:lab,DNS:*.pub.lab,DNS:*.priv.lab,DNS:*.odd.lab,IP:93.184.216.34,IP:10.1.2.3,IP:2606:2800:220:1::1
+	local names='DNS:*.pub.lab,DNS:*.priv.lab,DNS:*.odd.lab,IP:93.184.216.34,IP:10.1.2.3,IP:2606:2800:220:1::1'
 	{
 		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=laboratory" \
 			-addext keyUsage=critical,keyCertSign -keyout "$EG/ca.key" -out "$EG/ca.pem" &&
@@ -238,6 +238,7 @@ eg_lab() {
 eg_start() {
 	eg_lab || return 1
 	# what kz up starts lives in the inner namespace
+	# shellcheck disable=SC2317 # kz_start calls it
 	kz() { eg_inside "$KZ_BIN/kz" "$@"; }
 	kz_start KZ_EGRESS_RESOLVERS=198.51.100.53 SANDBOX_EGRESS_ALLOWED_PORTS=$EG_PORTS "$@"
 }
