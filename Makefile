@@ -33,6 +33,7 @@ LIBS_serve := -levent_core
 LIBS_filter := -lseccomp
 LIBS_arc := -larchive
 LIBS_http := -lcurl
+LIBS_dns := -lcares
 
 PROGRAMS := $(patsubst bin/%.deps,%,$(wildcard bin/*.deps))
 LIBDIRS := base rule cli worker $(patsubst lib/%/,%,$(wildcard lib/core/*/))
