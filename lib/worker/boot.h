@@ -21,7 +21,8 @@ struct kz_boot_fds {
 	int tenant_procs_count;
 	int procs_read, pids_current, pids_events;
 	int memory_events, memory_current, memory_peak, cpu_usage;
-	int life; /* in a child without pidfd: open as long as it lives */
+	int proxy_dir; /* the directory of the proxy's socket, a mount of its own */
+	int life;      /* in a child without pidfd: open as long as it lives */
 };
 
 struct kz_boot {

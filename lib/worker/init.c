@@ -16,6 +16,7 @@
 
 #include "base/auto.h"
 #include "worker/dirty.h"
+#include "worker/forward.h"
 #include "worker/guest.h"
 #include "worker/launch.h"
 #include "worker/mounts.h"
@@ -37,6 +38,31 @@ static void say(struct kz_init_say *s, uint32_t what, int32_t value)
 	/* process 1 is gone: nobody is left to serve */
 	if (send(SOCK_FD, s, sizeof *s, MSG_NOSIGNAL) < 0)
 		_exit(1);
+}
+
+/* Hand the listener to process 1; it stands in this network namespace, which process 1 never enters. */
+static int say_listener(void)
+{
+	kz_auto_close int fd = kz_forward_listen();
+	union {
+		struct cmsghdr h;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct kz_init_say s = { .what = KZ_SAY_LISTENS };
+	struct iovec io = { &s, sizeof s };
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof control };
+
+	if (fd < 0)
+		return -1;
+	memset(&control, 0, sizeof control);
+	control.h.cmsg_level = SOL_SOCKET;
+	control.h.cmsg_type = SCM_RIGHTS;
+	control.h.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.h), &fd, sizeof(int));
+	return sendmsg(SOCK_FD, &m, MSG_NOSIGNAL) == (ssize_t)sizeof s ? 0 : -1;
 }
 
 static void say_failure(uint32_t what, const char *step, int sys_errno)
@@ -160,6 +186,10 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 
 	if (in->join_errno || !in->has_joined) {
 		say_failure(KZ_SAY_REFUSED, "cgroup", in->join_errno);
+		return;
+	}
+	if (ask->value && say_listener() < 0) {
+		say_failure(KZ_SAY_REFUSED, "listener", errno);
 		return;
 	}
 	if (pipe2(report, O_CLOEXEC) < 0 || (pid = fork()) < 0) {

@@ -17,8 +17,8 @@
 enum kz_init_ask_what {
 	KZ_ASK_VIEW = 1, /* measure; answered by KZ_SAY_VIEW */
 	KZ_ASK_JOIN,     /* enter the tenant's cgroup; no answer (a failure shows at KZ_ASK_RUN) */
-	KZ_ASK_RUN,      /* descriptors: stdin, stdout, stderr, a file with the vectors */
-	KZ_ASK_DIRTY,    /* fault build: dirty the surface in value; answered by KZ_SAY_READY */
+	KZ_ASK_RUN, /* descriptors: stdin, stdout, stderr, a file with the vectors; value: listen for the way out */
+	KZ_ASK_DIRTY, /* fault build: dirty the surface in value; answered by KZ_SAY_READY */
 };
 
 struct kz_init_ask {
@@ -32,6 +32,7 @@ enum kz_init_say_what {
 	KZ_SAY_READY = 1,
 	KZ_SAY_FAILED, /* setting up failed: step and errno */
 	KZ_SAY_VIEW,
+	KZ_SAY_LISTENS, /* carries the listener of kz_forward_listen */
 	KZ_SAY_REFUSED, /* it could not be: step and errno */
 	KZ_SAY_ENDED,   /* its wait status in value */
 };

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -16,10 +18,11 @@
 #include "base/str.h"
 #include "port/json.h"
 #include "rule/reason.h"
+#include "worker/forward.h"
 #include "worker/guest.h"
 
-#define OUTSIDE_LEAST 65536 /* below are the host's own users */
-#define OWN_FILES 64        /* descriptors that process 1 itself needs */
+#define OUTSIDE_LEAST 65536               /* below are the host's own users */
+#define OWN_FILES (64 + KZ_FORWARD_FILES) /* descriptors that process 1 itself needs */
 
 static enum kz_rc off(struct kz_err *err, const char *what)
 {
@@ -263,6 +266,28 @@ static enum kz_rc check_descriptors(const struct kz_boot *b, struct kz_err *err)
 	return KZ_OK;
 }
 
+/*
+ * The one directory of the host that process 1 holds must be a mount of its own:
+ * read-only, and its top has no parent, so that there is no way up from it.
+ */
+static enum kz_rc check_proxy_dir(const struct kz_boot *b, struct kz_err *err)
+{
+	const unsigned long wanted = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC;
+	kz_auto_close int up = -1;
+	struct statvfs v;
+	struct stat here, above;
+
+	if (b->fds.proxy_dir < 0)
+		return KZ_OK;
+	if (fstatvfs(b->fds.proxy_dir, &v) < 0 || (v.f_flag & wanted) != wanted)
+		return off(err, "the proxy's directory is not read-only");
+	up = openat(b->fds.proxy_dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (up < 0 || fstat(b->fds.proxy_dir, &here) < 0 || fstat(up, &above) < 0 ||
+	    !S_ISDIR(here.st_mode) || here.st_dev != above.st_dev || here.st_ino != above.st_ino)
+		return off(err, "the proxy's directory leads out of itself");
+	return KZ_OK;
+}
+
 static struct kz_json *capability_names(uint64_t mask)
 {
 	struct kz_json *a = kz_json_array();
@@ -300,6 +325,8 @@ enum kz_rc kz_posture_check(const struct kz_boot *b, struct kz_json **posture, s
 		rc = check_network(err);
 	if (rc == KZ_OK)
 		rc = check_descriptors(b, err);
+	if (rc == KZ_OK)
+		rc = check_proxy_dir(b, err);
 	if (rc != KZ_OK)
 		return rc;
 	o = kz_json_object();

@@ -7,6 +7,7 @@
 #include "port/json.h"
 #include "rule/reason.h"
 #include "worker/client.h"
+#include "worker/forward.h"
 #include "worker/launch.h"
 
 static struct kz_deadline now(void)
@@ -162,6 +163,14 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 				    .output_bytes = kz_json_num(in, "output_bytes", 0),
 				    .open_files = kz_json_num(in, "open_files", 0),
 				    .stdin_open = kz_json_flag(in, "stdin", false) };
+	if (kz_json_get(in, "egress")) {
+		ask->execution = kz_json_str(kz_json_get(in, "egress"), "execution", NULL);
+		if (!kz_forward_is_execution(ask->execution))
+			return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the execution is malformed");
+		if (w->boot.fds.proxy_dir < 0)
+			return kz_refuse(err, KZ_R_WORKER_REFUSED,
+					 "this worker has no way to the proxy");
+	}
 	if (kz_tenure_check(&w->tenure, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
 		return KZ_E_TEMPFAIL;
 	if (kz_run_is_busy(w->run))

@@ -9,6 +9,7 @@
 
 #include "base/auto.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "port/json.h"
 #include "rule/reason.h"
@@ -60,6 +61,7 @@ static void death(void *arg)
 {
 	struct kz_run *r = arg;
 
+	kz_forward_end(r->forward);
 	/* closing the wall's descriptors before the watches on them would confuse the loop */
 	kz_watch_free(r->death);
 	kz_watch_free(r->sock);
@@ -101,6 +103,8 @@ static void end_run(struct kz_run *r, const char *cause)
 	kz_timer_at(r->wall_timer, KZ_NEVER, NULL);
 	kz_timer_every(r->gauge_timer, KZ_MS(0), NULL);
 	kz_timer_at(r->kill_timer, kz_deadline_in(KILL_PATIENCE), NULL);
+	/* the way out ends with the program, whatever it left running */
+	kz_forward_end(r->forward);
 	kz_wall_kill(r->wall);
 }
 
@@ -132,11 +136,22 @@ static void refused(struct kz_run *r, const struct kz_init_say *s)
 	end_run(r, NULL);
 }
 
+static void listens(struct kz_run *r, int *listener)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	/* one that cannot be served is closed: the program's connections are refused */
+	if (r->state == KZ_RUN_GOING && r->execution[0] && *listener >= 0 &&
+	    kz_forward_start(r->forward, kz_take_fd(listener), r->execution, &err) != KZ_OK)
+		kz_log(KZ_LOG_WARNING, "no way to the proxy", "text", err.text, NULL);
+}
+
 static void heard(void *arg)
 {
 	struct kz_run *r = arg;
 	struct kz_init_say s;
-	int got = kz_wall_hear(r->wall, &s);
+	kz_auto_close int fd = -1;
+	int got = kz_wall_hear(r->wall, &s, &fd);
 
 	if (got == 0)
 		return;
@@ -144,7 +159,9 @@ static void heard(void *arg)
 		kz_watch_enable(r->sock, false); /* its death follows */
 		return;
 	}
-	if (s.what == KZ_SAY_REFUSED) {
+	if (s.what == KZ_SAY_LISTENS) {
+		listens(r, &fd);
+	} else if (s.what == KZ_SAY_REFUSED) {
 		refused(r, &s);
 	} else if (s.what == KZ_SAY_ENDED) {
 		if (r->state == KZ_RUN_GOING) {
@@ -170,7 +187,8 @@ struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz
 	r->wall_timer = kz_timer_new(s, wall_passed, r);
 	r->gauge_timer = kz_timer_new(s, gauge, r);
 	r->kill_timer = kz_timer_new(s, not_dying, r);
-	if (!r->wall_timer || !r->gauge_timer || !r->kill_timer) {
+	r->forward = kz_forward_new(s, b->fds.proxy_dir);
+	if (!r->wall_timer || !r->gauge_timer || !r->kill_timer || !r->forward) {
 		kz_run_free(r);
 		return NULL;
 	}
@@ -183,6 +201,7 @@ void kz_run_free(struct kz_run *r)
 		return;
 	for (int i = 0; i < 3; i++)
 		kz_run_close_pipe(r, i);
+	kz_forward_free(r->forward);
 	kz_timer_free(r->wall_timer);
 	kz_timer_free(r->gauge_timer);
 	kz_timer_free(r->kill_timer);
@@ -249,7 +268,9 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	r->before = r->after;
 	r->hit_disk = r->hit_inodes = false;
 	r->began_us = kz_time_boot_us();
-	(void)ask;
+	r->execution[0] = 0;
+	if (ask->execution)
+		(void)kz_str_copy(r->execution, sizeof r->execution, ask->execution, NULL);
 }
 
 enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
@@ -257,6 +278,7 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 {
 	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1 };
 	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
+				       .value = ask->execution != NULL,
 				       .open_files = ask->open_files,
 				       .file_bytes = r->boot->disk_bytes + FILE_ROOM };
 	enum kz_rc rc;

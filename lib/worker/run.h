@@ -26,6 +26,7 @@ struct kz_run_ask {
 	struct kz_ms wall;
 	int64_t output_bytes, open_files;
 	bool stdin_open;
+	const char *execution; /* what the way to the proxy is opened for; NULL: it stays shut */
 };
 
 struct kz_run_calls {

@@ -5,6 +5,7 @@
 #define KZ_WORKER_RUNPRIV_H
 
 #include "base/buf.h"
+#include "worker/forward.h"
 #include "worker/keep.h"
 #include "worker/run.h"
 
@@ -37,6 +38,8 @@ struct kz_run {
 	size_t window;
 	bool input_ended;
 	struct kz_keep keep;
+	struct kz_forward *forward;
+	char execution[KZ_EXECUTION_HEX + 1];
 
 	bool is_refused, has_status, is_dead;
 	int status;

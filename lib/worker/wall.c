@@ -30,13 +30,27 @@ static pid_t clone_into(int *pidfd, bool by_life)
 			      NULL);
 }
 
-int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s)
+int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s, int *fd)
 {
+	union {
+		struct cmsghdr h;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec io = { s, sizeof *s };
+	struct msghdr m = { .msg_iov = &io,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof control };
+	struct cmsghdr *c;
 	ssize_t n;
 
+	*fd = -1;
 	do
-		n = recv(w->sock, s, sizeof *s, MSG_DONTWAIT);
+		n = recvmsg(w->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
+	c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof(int));
 	if (n == (ssize_t)sizeof *s) {
 		s->step[sizeof s->step - 1] = 0;
 		return 1;
@@ -48,7 +62,8 @@ static enum kz_rc await(struct kz_wall *w, uint32_t what, struct kz_deadline unt
 			struct kz_init_say *s, struct kz_err *err)
 {
 	enum kz_rc rc = kz_fd_wait(w->sock, POLLIN, until, err);
-	int got = rc == KZ_OK ? kz_wall_hear(w, s) : 0;
+	kz_auto_close int none = -1;
+	int got = rc == KZ_OK ? kz_wall_hear(w, s, &none) : 0;
 
 	if (rc != KZ_OK)
 		return rc;

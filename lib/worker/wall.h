@@ -50,8 +50,8 @@ enum kz_rc kz_wall_join(struct kz_wall *w, struct kz_err *err);
 /* Start the program. in: fds as KZ_RUN_*, borrowed */
 enum kz_rc kz_wall_run(struct kz_wall *w, const struct kz_init_ask *ask, const int fds[KZ_RUN_FDS],
 		       struct kz_err *err);
-/* The next message without waiting. out: 1 one, 0 none yet, -1 it is gone */
-int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s);
+/* The next message without waiting. out: 1 one, 0 none yet, -1 it is gone; fd: the descriptor it carried (own), or -1 */
+int kz_wall_hear(struct kz_wall *w, struct kz_init_say *s, int *fd);
 /* Kill it; its pidfd becomes readable when the last process inside is gone. */
 void kz_wall_kill(struct kz_wall *w);
 /* Collect its death. out: true when it is dead (or there was none): w is empty then. wait: never */

@@ -82,7 +82,8 @@ static enum kz_rc do_exec(struct call *c)
 				.wall = KZ_MS(number(c, 2)),
 				.output_bytes = number(c, 3),
 				.open_files = 256,
-				.stdin_open = ev.stdin_fd >= 0 };
+				.stdin_open = ev.stdin_fd >= 0,
+				.execution = getenv("WK_EXECUTION") };
 	struct kz_json *record = NULL;
 	int n = 0;
 	enum kz_rc rc;

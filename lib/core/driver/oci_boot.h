@@ -7,11 +7,12 @@
 
 #include "core/driver/oci.h"
 
-#define KZ_BOOT_FDS (KZ_CG_FILES + 3)
+#define KZ_BOOT_FDS (KZ_CG_FILES + 4)
 
 struct kz_oci_boot {
-	int fds[KZ_BOOT_FDS]; /* in order 3, 4, ...: boot pipe, control, ready, cgroup files */
+	int fds[KZ_BOOT_FDS]; /* in order 3, 4, ...: boot pipe, ready, control, proxy_dir, cgroup files */
 	int count;
+	int proxy_at;   /* which of fds is proxy_dir; -1: none */
 	int boot_write; /* the driver's ends of the two pipes */
 	int ready_read;
 	int output;            /* what the runtime and process 1 print; bounded */

@@ -15,11 +15,12 @@
 #include "rule/reason.h"
 
 #define CONFIG_MAX (256 << 10)
-#define WORKER_MEMORY (32 << 20) /* process 1 itself; docs/worker-boot.md */
+#define WORKER_MEMORY                                                                              \
+	(80 << 20) /* process 1, 48 of it for what passes to the proxy; docs/worker-boot.md */
 #define WORKER_PIDS 32
 #define WORKER_OOM_ADJ                                                                             \
 	500 /* when the machine is out of memory, a worker goes before the host's own programs */
-#define WORKER_FILES 64 /* descriptors of process 1 beyond what a tenant may have */
+#define WORKER_FILES 224 /* descriptors of process 1 beyond what a tenant may have */
 
 static struct kz_json *list(const char *first, ...) __attribute__((sentinel));
 static struct kz_json *list(const char *first, ...)

@@ -119,6 +119,7 @@ static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, in
 	    (l->o->is_rootless && kz_rootless_enter(l, err)) ||
 	    kz_oci_root_mount(l->o, l->root, err) ||
 	    (l->r->rt.single_use && kz_oci_control_mount(l->o, l->r, l->control, err)) ||
+	    (l->proxy_at >= 0 && kz_oci_proxy_detach(l->o, l->fds[l->proxy_at], err)) ||
 	    place_fds(l, report, err))
 		return err->rc;
 	if (chdir("/") != 0)

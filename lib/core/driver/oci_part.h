@@ -52,7 +52,8 @@ struct kz_oci_launch {
 	const char *state_dir; /* the runtime's own --root */
 	const int *fds;        /* become 3, 4, ... */
 	int fd_count;
-	int output; /* stdout and stderr */
+	int proxy_at; /* which of them is the directory of the proxy; -1: none */
+	int output;   /* stdout and stderr */
 };
 
 /* config.json of one worker into its bundle directory. */
@@ -72,6 +73,10 @@ enum kz_rc kz_oci_control_lend(const struct kz_oci *o, const struct kz_oci_recor
 			       struct kz_err *err);
 enum kz_rc kz_oci_control_take(const struct kz_oci *o, const struct kz_oci_record *r,
 			       struct kz_err *err);
+/* Make the directory of the proxy's socket when it is missing, and open it. out: dir. err: driver_failed */
+enum kz_rc kz_oci_proxy_open(const struct kz_oci *o, int *dir, struct kz_err *err);
+/* After kz_oci_root_mount: put in place of that descriptor one of a read-only mount of the directory that stands nowhere. */
+enum kz_rc kz_oci_proxy_detach(const struct kz_oci *o, int dir, struct kz_err *err);
 /* Run the runtime to the end of its "run --detach". err: runtime_unavailable with its last words */
 enum kz_rc kz_oci_runtime_start(const struct kz_oci_launch *l, struct kz_deadline until,
 				struct kz_err *err);

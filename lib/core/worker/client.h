@@ -74,7 +74,8 @@ struct kz_wk_exec {
 	struct kz_ms wall;
 	int64_t output_bytes; /* bound of stdout and stderr together */
 	int64_t open_files;
-	bool stdin_open; /* stream standard input; else it is empty */
+	bool stdin_open;       /* stream standard input; else it is empty */
+	const char *execution; /* open the way to the proxy for it; NULL: shut */
 };
 /* What a running program tells; return non-zero from a callback to end the run. */
 struct kz_wk_events {

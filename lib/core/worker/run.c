@@ -181,6 +181,12 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 	kz_json_set_int(o, "output_bytes", x->output_bytes);
 	kz_json_set_int(o, "open_files", x->open_files);
 	kz_json_set_bool(o, "stdin", x->stdin_open);
+	if (x->execution) {
+		struct kz_json *e = kz_json_object();
+
+		kz_json_set_str(e, "execution", x->execution);
+		kz_json_set(o, "egress", e);
+	}
 	rc = kz_buf_add(&head, "\0\0\0", 4, err);
 	if (rc == KZ_OK)
 		rc = kz_json_write(o, &head, err);
