@@ -19,6 +19,6 @@ $(foreach t,$(UNIT_NAMES),$(eval $(call UNIT_RULE,$t)))
 unit: $(UNIT_TESTS)
 
 # What bats files start besides the programs themselves.
-test-programs: all $(addprefix $(B)/tests/,tool/wk machine/matrix history/drive history/clock.so)
+test-programs: all $(addprefix $(B)/tests/,tool/wk machine/matrix history/drive history/clock.so bench/tunnel bench/origin)
 
 .PHONY: unit test-programs

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""What kz-proxy costs beside no proxy at all and beside other proxies, measured in turn in one run.
+
+usage: proxy.py [ROUNDS]
+
+Makes a network, mount and process namespace, in which 11.22.0.0/16 are addresses of the loopback interface that no
+interface owns (so that a proxy which refuses loopback, private and its own addresses dials them), a name server
+answers h0.bench.example.com and so on, and an origin accepts, echoes and streams.  Nothing leaves it, and all that
+runs in it ends with it.  A peer that is not installed is told on stderr and left out (scripts/install-deps --bench).
+
+Rounds go through all proxies in turn (A B C A B C); a ratio is taken within a round, and the row is the median of
+the rounds.  A rate counts tunnels that carried a byte there and back.  See docs/benchmarks.md for the rows.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import peers  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("KZ_BENCH_BUILD", os.path.join(HERE, "../../build"))
+TUNNEL, ORIGIN = (os.path.join(BUILD, "tests/bench", x) for x in ("tunnel", "origin"))
+HOSTS, PORT = 64, 443
+NAME, ADDRESS = "h%d.bench.example.com", "11.22.0.%d"
+CLIENTS, TUNNELS, IDLE = 32, (1, 64, 512), 1000
+RATE_MS, BULK_MS = 1500, 1200
+
+
+def say(row, **fields):
+    print(json.dumps({"v": 1, "type": "bench", "row": row, **fields}), flush=True)
+
+
+def note(text):
+    print(f"proxy.py: {text}", file=sys.stderr, flush=True)
+
+
+def enter():
+    """Once more, in namespaces of its own."""
+    os.environ["KZ_BENCH_INSIDE"] = "1"
+    os.execvp("unshare", ["unshare", "--net", "--mount", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation",
+                          "private", sys.executable, os.path.abspath(__file__)] + sys.argv[1:])
+
+
+def prepare(directory):
+    def run(*argv):
+        subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
+
+    run("ip", "link", "set", "lo", "up")
+    run("ip", "route", "add", "local", "11.22.0.0/16", "dev", "lo")
+    # connections that are over do not use up the ports of those that come; the namespace alone is changed
+    for name, value in (("ip_local_port_range", "1024 65535"), ("tcp_tw_reuse", "1")):
+        with open(f"/proc/sys/net/ipv4/{name}", "w") as f:
+            f.write(value)
+    for name, text in (("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\npasswd: files\ngroup: files\n")):
+        path = os.path.join(directory, name)
+        with open(path, "w") as f:
+            f.write(text)
+        if os.path.exists(os.path.join("/etc", name)):
+            run("mount", "--bind", path, os.path.realpath(os.path.join("/etc", name)))
+
+
+class Direct:
+    name, connects, pid = "direct", False, None
+
+    def options(self):
+        return []
+
+    def destination(self):
+        return f"{ADDRESS}:{PORT}"
+
+
+class Other:
+    """A peer as the load generator sees it."""
+
+    def __init__(self, peer):
+        self.name, self.connects, self.peer = peer.name, peer.connects, peer
+        self.pid = peer.process.pid
+
+    def options(self):
+        return ["-P", str(self.pid)] + (["-p", f"127.0.0.1:{self.peer.port}"] if self.connects else [])
+
+    def destination(self):
+        return f"{NAME}:{PORT}" if self.connects else f"127.0.0.1:{self.peer.port}"
+
+
+def tunnel(side, mode, *options):
+    """One run of the load generator; None when it failed, with a note."""
+    argv = [TUNNEL, "-n", str(HOSTS)] + side.options() + list(options) + [mode, side.destination()]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    if done.returncode != 0:
+        note(f"{side.name}: {' '.join(list(options) + [mode])}: {done.stderr.decode().strip()}")
+        return None
+    return json.loads(done.stdout)
+
+
+def start_peers(directory):
+    """Those that are installed and carry a tunnel."""
+    sides = []
+    for i, kind in enumerate(peers.ALL):
+        peer = kind(directory, 3200 + i, (ADDRESS % 1, PORT))
+        if not peer.program_path():
+            note(f"{peer.name}: not installed")
+            say(f"proxy.peer.{peer.name}", value=None, goal=None, note="not installed")
+            continue
+        peer.start()
+        side = Other(peer)
+        if wait_for(side):
+            sides.append(side)
+        else:
+            note(f"{peer.name}: carries no tunnel: {peer.complaint()}")
+            say(f"proxy.peer.{peer.name}", value=None, goal=None, note="does not start here")
+    return sides
+
+
+def wait_for(side, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        argv = [TUNNEL] + side.options() + ["-c", "1", "-t", "20", "-w", "0", "rate", side.destination().replace("%d", "1")]
+        if subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            return True
+        time.sleep(0.2)
+    return False
+
+
+class Figures:
+    """What the rounds gave: of a side, a list of figures by name, None where a run failed."""
+
+    def __init__(self):
+        self.all = {}
+
+    def add(self, side, what, value):
+        self.all.setdefault((side, what), []).append(value)
+
+    def median(self, side, what):
+        values = [x for x in self.all.get((side, what), []) if x is not None]
+        return statistics.median(values) if values else None
+
+    def ratio(self, side, other, what):
+        """The median of the ratios within rounds."""
+        pairs = zip(self.all.get((side, what), []), self.all.get((other, what), []))
+        ratios = [a / b for a, b in pairs if a is not None and b]
+        return round(statistics.median(ratios), 3) if ratios else None
+
+    def best(self, sides, what):
+        found = [(self.median(s.name, what), s.name) for s in sides if self.median(s.name, what) is not None]
+        return max(found)[1] if found else None
+
+
+def measure(sides, rounds):
+    f = Figures()
+    for side in sides:  # fresh: what later runs leave behind is not growth
+        if side.pid:
+            r = tunnel(side, "idle", "-c", str(IDLE), "-t", "300")
+            f.add(side.name, "idle_bytes", r and r["bytes_each"])
+            f.add(side.name, "rss_kib", r and r["rss_kib"])
+    for _ in range(rounds):
+        for side in sides:
+            r = tunnel(side, "rate", "-c", str(CLIENTS), "-t", str(RATE_MS))
+            f.add(side.name, "rate", r and r["per_second"])
+            f.add(side.name, "cpu_us", r and r.get("cpu_us_each"))
+            f.add(side.name, "p99_us", r and r["echo_us"]["p99"])
+        for side in sides:
+            r = tunnel(side, "rate", "-c", "1", "-t", "500")
+            f.add(side.name, "one_us", r and r["echo_us"]["p50"])
+        for count in TUNNELS:
+            for side in sides:
+                r = tunnel(side, "bulk", "-c", str(count), "-t", str(BULK_MS))
+                f.add(side.name, f"gbit_{count}", r and r["gbit_per_second"])
+                f.add(side.name, f"gb_s_{count}", r and r.get("cpu_s_each_gb"))
+    return f
+
+
+def shown(x, digits=2):
+    return None if x is None else round(x, digits)
+
+
+def report_sides(f, sides):
+    for s in sides:
+        fields = {name: shown(f.median(s.name, name), 3) for name in
+                  ["cpu_us", "p99_us", "one_us"] + [f"gbit_{n}" for n in TUNNELS] + [f"gb_s_{n}" for n in TUNNELS] +
+                  ["rss_kib", "idle_bytes"]}
+        say(f"proxy.peer.{s.name}", value=shown(f.median(s.name, "rate"), 0), unit="a second", goal=None,
+            **{k: v for k, v in fields.items() if v is not None})
+
+
+def main():
+    if "KZ_BENCH_INSIDE" not in os.environ:
+        enter()
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    with tempfile.TemporaryDirectory(prefix="kzb.", dir="/tmp") as directory:
+        os.chmod(directory, 0o755)
+        prepare(directory)
+        origin = subprocess.Popen([ORIGIN, "-n", "127.0.0.1:53", "-b", ADDRESS % 0, str(PORT)], stdout=subprocess.PIPE)
+        origin.stdout.readline()
+        sides = [Direct()] + start_peers(directory)
+        f = measure(sides, rounds)
+        report_sides(f, sides)
+
+
+main()
