@@ -125,6 +125,7 @@ static enum kz_rc read_limits(const struct kz_json *o, struct kz_boot *b, struct
 		    { "inodes", &b->inodes },
 		    { "pids", &b->pids },
 		    { "memory_bytes", &b->memory_bytes },
+		    { "cpus", &b->cpus },
 		    { "open_files", &b->open_files },
 		    { "output_bytes", &b->output_bytes } };
 	enum kz_rc rc = KZ_OK;
@@ -187,6 +188,20 @@ enum kz_rc kz_boot_read(int fd, struct kz_boot *b, struct kz_err *err)
 	if (in.data)
 		explicit_bzero(in.data, in.cap);
 	return rc;
+}
+
+struct kz_json *kz_boot_limits(const struct kz_boot *b)
+{
+	struct kz_json *o = kz_json_object();
+
+	kz_json_set_int(o, "disk_bytes", b->disk_bytes);
+	kz_json_set_int(o, "inodes", b->inodes);
+	kz_json_set_int(o, "pids", b->pids);
+	kz_json_set_int(o, "memory_bytes", b->memory_bytes);
+	kz_json_set_int(o, "cpus", b->cpus);
+	kz_json_set_int(o, "open_files", b->open_files);
+	kz_json_set_int(o, "output_bytes", b->output_bytes);
+	return o;
 }
 
 void kz_boot_forget(struct kz_boot *b)

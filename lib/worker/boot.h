@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 
+struct kz_json;
+
 #define KZ_BOOT_FD 3
 #define KZ_BOOT_PROCS 8
 
@@ -34,12 +36,14 @@ struct kz_boot {
 	char control_path[108]; /* where it makes its control socket, "" when it is passed */
 	int64_t uid_count;
 	uint64_t capabilities; /* bit mask that process 1 must hold exactly */
-	int64_t disk_bytes, inodes, pids, memory_bytes, open_files, output_bytes;
+	int64_t disk_bytes, inodes, pids, memory_bytes, cpus, open_files, output_bytes;
 	struct kz_boot_fds fds;
 };
 
 /* Read fd to its end, close it, parse. err: KZ_E_DATA */
 enum kz_rc kz_boot_read(int fd, struct kz_boot *b, struct kz_err *err);
+/* The bounds it was made with, as they stand in the boot object. out: new, NULL when memory is out */
+struct kz_json *kz_boot_limits(const struct kz_boot *b);
 /* Wipe the secret from memory; for children. */
 void kz_boot_forget(struct kz_boot *b);
 /* Is fd one that the boot object named? */

@@ -15,13 +15,22 @@ static struct kz_deadline now(void)
 	return kz_deadline_in(KZ_MS(0));
 }
 
-static void answer_clock(struct kz_client *c)
+/* What it is, for the audit of what it is about to run. */
+static void put_identity(struct kz_json *o, const struct kz_worker *w)
+{
+	kz_json_set_str(o, "image", w->boot.image);
+	kz_json_set(o, "posture", kz_json_ref(w->posture));
+	kz_json_set(o, "limits", kz_boot_limits(&w->boot));
+	kz_json_set_bool(o, "single_use", w->boot.single_use);
+}
+
+static void answer_clock(struct kz_client *c, bool with_identity)
 {
 	struct kz_json *o = kz_json_object();
 
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
-	kz_json_set_str(o, "image", c->w->boot.image);
-	kz_json_set_bool(o, "single_use", c->w->boot.single_use);
+	if (with_identity)
+		put_identity(o, c->w);
 	kz_client_answer(c, 200, o);
 }
 
@@ -40,9 +49,7 @@ static void health(struct kz_client *c, const struct kz_json *in, struct kz_slic
 	kz_json_set_str(o, "state", kz_tenure_name(w->tenure.state));
 	kz_json_set_str(o, "worker", w->boot.worker);
 	kz_json_set_str(o, "instance", w->boot.instance);
-	kz_json_set_str(o, "image", w->boot.image);
-	kz_json_set(o, "posture", kz_json_ref(w->posture));
-	kz_json_set_bool(o, "single_use", w->boot.single_use);
+	put_identity(o, w);
 	kz_json_set(o, "bound", b);
 	kz_json_set_int(o, "fence", w->tenure.fence);
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
@@ -65,7 +72,7 @@ static void bind_lease(struct kz_client *c, const struct kz_json *in, struct kz_
 	/* a lease that stays has no connection to live by, only its deadline */
 	if (!is_again && !kz_json_flag(in, "stays", false))
 		w->holder = c;
-	answer_clock(c);
+	answer_clock(c, true);
 }
 
 static void extend(struct kz_client *c, const struct kz_json *in, struct kz_slice tail)
@@ -81,7 +88,7 @@ static void extend(struct kz_client *c, const struct kz_json *in, struct kz_slic
 		kz_client_refuse(c, &err);
 		return;
 	}
-	answer_clock(c);
+	answer_clock(c, false);
 }
 
 /* The tail of an exec: argc strings, then envc, each with its 0.  Bytes, not JSON: they need not be UTF-8. */

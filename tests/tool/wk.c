@@ -103,7 +103,7 @@ static enum kz_rc do_put(struct call *c)
 	if (size < 0)
 		return kz_err_sys(&c->err, KZ_E_NOINPUT, "cannot open the file");
 	return kz_wk_put(c->w, arg(c, 1), kz_str_eq(arg(c, 2), "code") ? KZ_WK_CODE : KZ_WK_SPACE,
-			 arg(c, 3), fd, size, 0644, soon(), &c->err);
+			 arg(c, 3), fd, size, 0644, soon(), NULL, &c->err);
 }
 
 static enum kz_rc do_call(struct call *c)

@@ -312,7 +312,7 @@ static void test_aud4_record_and_evidence(void **state)
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_buf text = KZ_BUF_INIT(1 << 20);
 
-	assert_int_equal(kz_audit_record(a, record, &err), KZ_OK);
+	assert_int_equal(kz_audit_record(a, record, NULL, &err), KZ_OK);
 	assert_int_equal(kz_audit_evidence(a, evidence, &err), KZ_OK);
 	kz_audit_close(a);
 	assert_int_equal(kz_audit_each(p->path, &by_run, collect, rows, &err), KZ_OK);

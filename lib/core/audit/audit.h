@@ -52,17 +52,47 @@ void kz_audit_abandon(struct kz_audit *a);
 enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
 				bool starts, struct kz_err *err);
 
+/* A file that was put into the workspace, or came out of it. */
+struct kz_audit_file {
+	char name_sha256[65]; /* kz_audit_name_digest */
+	char sha256[65];
+	int64_t bytes;
+};
+/*
+ * The digest of a file's name: SHA-256 of "kz name 1", a zero byte, the run, a zero byte and the
+ * name.  With the run in it one name looks different in each run [AUD-4].
+ */
+void kz_audit_name_digest(const char *run, const char *name, char out[65]);
+/*
+ * One digest over a list of files, in whatever order: SHA-256 of the canonical JSON
+ * [{"bytes":N,"name_sha256":"…","sha256":"…"},…], sorted by name_sha256.  out: f is sorted
+ */
+void kz_audit_files_digest(struct kz_audit_file *f, size_t count, char out[65]);
+
 /* A dispatch: written before code starts [AUD-1]. Digests are hex of SHA-256. */
 struct kz_audit_dispatch {
 	const char *run, *lease, *worker, *actor,
 		*conversation; /* ids; actor and conversation hashed */
 	const char *code_sha256, *image, *language;
+	const char *arguments_sha256; /* of the canonical JSON array of the program's arguments */
 	int64_t fence, wall_ms, memory_bytes, output_bytes;
+	int64_t open_files, artifact_bytes, env_count;
+	/* What the worker said of itself when it was bound: the bounds it was made with, its posture.  NULL: it does not say. */
+	const struct kz_json *limits, *posture;
+	struct kz_audit_file
+		*inputs; /* they are sorted by this; more than 256 are not listed, only digested */
+	size_t input_count;
 };
 enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d,
 			     struct kz_err *err);
-/* The end of a run: the numbers and codes of its terminal record (names of outputs are left out, digests kept). */
-enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, struct kz_err *err);
+/* What was sent to the program's standard input. */
+struct kz_audit_stdin {
+	int64_t bytes;
+	char sha256[65];
+};
+/* The end of a run: the numbers and codes of its terminal record (of names of outputs the digests are kept). in: in NULL: no input */
+enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,
+			   const struct kz_audit_stdin *in, struct kz_err *err);
 /* A refusal or fault before dispatch: reason code only. run may be "". */
 enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
 			   const char *conversation, const char *reason, struct kz_err *err);

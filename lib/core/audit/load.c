@@ -7,7 +7,7 @@ struct kz_audit_cursor {
 	struct kz_db *db;
 	struct kz_stmt *entries;
 	struct kz_stmt *select[KZ_AUDIT_KINDS], *select_child[KZ_AUDIT_KINDS];
-	bool is_partless[KZ_AUDIT_KINDS]; /* the file is older than the kind's parts */
+	bool is_childless[KZ_AUDIT_KINDS]; /* the file is of a form without these child rows */
 };
 
 enum kz_rc kz_audit_cursor_new(struct kz_audit_cursor **out, struct kz_db *db, int64_t after,
@@ -63,7 +63,7 @@ static enum kz_rc select_stmt(struct kz_audit_cursor *c, enum kz_audit_kind kind
 	enum kz_rc rc = KZ_OK;
 
 	if (!*s)
-		rc = kz_audit_sql_select(is_child ? t->child : t, is_child, &sql, err);
+		rc = kz_audit_sql_select(c->db, is_child ? t->child : t, is_child, &sql, err);
 	if (rc == KZ_OK && !*s)
 		rc = kz_stmt_new(s, c->db, kz_buf_str(&sql), err);
 	*out = *s;
@@ -77,14 +77,13 @@ static enum kz_rc load_children(struct kz_audit_cursor *c, struct kz_audit_row *
 	size_t width = child->count;
 	struct kz_audit_value *v;
 	struct kz_stmt *s;
-	bool row = true;
+	bool row = true, has = c->select_child[r->kind] != NULL;
 	enum kz_rc rc = KZ_OK;
 
-	if (!c->select_child[r->kind] && !c->is_partless[r->kind]) {
-		rc = kz_audit_has_parts(c->db, child, &row, err);
-		c->is_partless[r->kind] = rc == KZ_OK && !row;
-	}
-	if (rc != KZ_OK || c->is_partless[r->kind])
+	if (!has && !c->is_childless[r->kind])
+		rc = kz_audit_has(c->db, child->name, NULL, &has, err);
+	c->is_childless[r->kind] = !has;
+	if (rc != KZ_OK || !has)
 		return rc;
 	rc = select_stmt(c, r->kind, true, &s, err);
 	if (rc != KZ_OK)

@@ -10,7 +10,7 @@
 
 const char *const kz_audit_lookups[] = { "kind",     "reason",  "machine_edge", "machine_refusal",
 					 "language", "outcome", "end_cause",    "surface",
-					 NULL };
+					 "kernel",   NULL };
 
 static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count,
 			    struct kz_buf *b, struct kz_err *err)
@@ -49,6 +49,14 @@ static const char *surface(int i)
 	return kz_surface_code((enum kz_surface)i);
 }
 
+/* Whose kernel serves a worker's system calls, as it found out itself. */
+static const char *kernel(int i)
+{
+	static const char *const codes[] = { "shared", "gvisor", "other" };
+
+	return codes[i];
+}
+
 static const struct {
 	const char *table;
 	const char *(*code)(int);
@@ -59,6 +67,7 @@ static const struct {
 	{ "outcome", outcome, KZ_OUTCOME_UNKNOWN + 1 },
 	{ "end_cause", cause, KZ_CAUSE_UNKNOWN + 1 },
 	{ "surface", surface, KZ_SURFACE_COUNT },
+	{ "kernel", kernel, 3 },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 

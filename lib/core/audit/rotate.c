@@ -50,8 +50,7 @@ static enum kz_rc is_due(struct kz_audit *a, const struct kz_audit_keep *keep, b
 	return rc;
 }
 
-static enum kz_rc copy_table(struct kz_db *db, const char *name, const char *how,
-			     struct kz_err *err)
+static enum kz_rc copy_all(struct kz_db *db, const char *name, const char *how, struct kz_err *err)
 {
 	char sql[160];
 
@@ -59,20 +58,34 @@ static enum kz_rc copy_table(struct kz_db *db, const char *name, const char *how
 	return kz_db_exec(db, sql, err);
 }
 
+/* By name: a store that grew may have its columns in another order than a new one. */
+static enum kz_rc copy_table(struct kz_db *db, const struct kz_audit_table *t, bool is_child,
+			     struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf cols = KZ_BUF_INIT(4096), sql = KZ_BUF_INIT(16384);
+	enum kz_rc rc = kz_audit_sql_cols(t, is_child, &cols, err);
+
+	if (rc == KZ_OK)
+		rc = kz_buf_printf(&sql, err,
+				   "INSERT INTO main.%s (id, %s) SELECT id, %s FROM src.%s",
+				   t->name, kz_buf_str(&cols), kz_buf_str(&cols), t->name);
+	return rc == KZ_OK ? kz_db_exec(db, kz_buf_str(&sql), err) : rc;
+}
+
 static enum kz_rc copy_rows(struct kz_db *db, struct kz_err *err)
 {
 	enum kz_rc rc = kz_db_exec(db, "BEGIN", err);
 
 	for (size_t i = 0; rc == KZ_OK && kz_audit_lookups[i]; i++)
-		rc = copy_table(db, kz_audit_lookups[i], "OR IGNORE", err);
+		rc = copy_all(db, kz_audit_lookups[i], "OR IGNORE", err);
 	if (rc == KZ_OK)
-		rc = copy_table(db, "entry", "", err);
+		rc = copy_all(db, "entry", "", err);
 	for (int k = 0; rc == KZ_OK && k < KZ_AUDIT_KINDS; k++) {
 		const struct kz_audit_table *t = kz_audit_table((enum kz_audit_kind)k);
 
-		rc = copy_table(db, t->name, "", err);
+		rc = copy_table(db, t, false, err);
 		if (rc == KZ_OK && t->child)
-			rc = copy_table(db, t->child->name, "", err);
+			rc = copy_table(db, t->child, true, err);
 	}
 	return rc == KZ_OK ? kz_db_exec(db, "COMMIT", err) : rc;
 }

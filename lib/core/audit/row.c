@@ -105,6 +105,23 @@ static void hash_value(struct kz_sha256 *h, const struct kz_audit_value *v)
 	}
 }
 
+static void hash_cols(struct kz_sha256 *h, const struct kz_audit_table *t,
+		      const struct kz_audit_value *v)
+{
+	size_t first = t->count - t->later;
+
+	for (size_t i = 0; i < t->count; i++) {
+		if (i >= first && v[i].is == KZ_AUDIT_V_NULL)
+			continue;
+		if (i >= first) {
+			hash_text(h, "+");
+			hash_text(h, t->cols[i].name);
+			hash_text(h, "\n");
+		}
+		hash_value(h, &v[i]);
+	}
+}
+
 void kz_audit_row_seal(struct kz_audit_row *r, const char *prev)
 {
 	const struct kz_audit_table *t = kz_audit_table(r->kind);
@@ -117,12 +134,10 @@ void kz_audit_row_seal(struct kz_audit_row *r, const char *prev)
 	snprintf(head, sizeof(head), "\n%lld\n%lld\n%s\n", (long long)r->id, (long long)r->at_ms,
 		 t->name);
 	hash_text(&h, head);
-	for (size_t i = 0; i < t->count; i++)
-		hash_value(&h, &r->v[i]);
-	for (size_t i = 0; t->child && i < r->child_count * t->child->count; i++) {
-		if (i % t->child->count == 0)
-			hash_text(&h, "row\n");
-		hash_value(&h, &r->child[i]);
+	hash_cols(&h, t, r->v);
+	for (size_t i = 0; t->child && i < r->child_count; i++) {
+		hash_text(&h, "row\n");
+		hash_cols(&h, t->child, r->child + i * t->child->count);
 	}
 	kz_sha256_end(&h, r->hash);
 }

@@ -2,7 +2,8 @@
  * One row of the audit store in memory, and the hash that chains it [AUD-9].
  *
  * hash = SHA-256 over the previous hash and the canonical text: number, time and
- * kind, then each column as n (null), iDECIMAL or tLENGTH:bytes, then the same
+ * kind, then each column of the first form as n (null), iDECIMAL or tLENGTH:bytes,
+ * then each later column that is not null as +NAME and the same, then all of that
  * for each child row.  Layer 3.
  */
 #ifndef KZ_CORE_AUDIT_ROW_H

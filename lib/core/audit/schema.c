@@ -43,9 +43,8 @@ static enum kz_rc put_check(const struct kz_audit_col *c, struct kz_buf *b, stru
 static enum kz_rc put_col(const struct kz_audit_col *c, struct kz_buf *b, struct kz_err *err)
 {
 	bool is_number = c->type == KZ_AUDIT_INT || c->type == KZ_AUDIT_FLAG;
-	enum kz_rc rc =
-		kz_buf_printf(b, err, ",\n %s %s%s", c->name, is_number ? "INTEGER" : "TEXT",
-			      c->is_optional ? "" : " NOT NULL");
+	enum kz_rc rc = kz_buf_printf(b, err, "%s %s%s", c->name, is_number ? "INTEGER" : "TEXT",
+				      c->is_optional ? "" : " NOT NULL");
 
 	return rc == KZ_OK ? put_check(c, b, err) : rc;
 }
@@ -78,6 +77,18 @@ static enum kz_rc put_replace_trigger(const char *name, const char *same_key, co
 /* A row may leave only when a chained row says that a closed file has it. */
 #define MAY_GO " WHEN old.id > (SELECT coalesce(max(last_id), 0) FROM segment)"
 
+static enum kz_rc put_all_cols(const struct kz_audit_table *t, struct kz_buf *b, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; rc == KZ_OK && i < t->count; i++) {
+		rc = kz_buf_puts(b, ",\n ", err);
+		if (rc == KZ_OK)
+			rc = put_col(&t->cols[i], b, err);
+	}
+	return rc;
+}
+
 static enum kz_rc put_table(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
 			    struct kz_err *err)
 {
@@ -86,8 +97,8 @@ static enum kz_rc put_table(const struct kz_audit_table *t, bool is_child, struc
 			      is_child ? "NOT NULL REFERENCES entry (id),\n n INTEGER NOT NULL" :
 					 "PRIMARY KEY REFERENCES entry (id)");
 
-	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
-		rc = put_col(&t->cols[i], b, err);
+	if (rc == KZ_OK)
+		rc = put_all_cols(t, b, err);
 	if (rc == KZ_OK && is_child)
 		rc = kz_buf_puts(b, ",\n PRIMARY KEY (id, n)", err);
 	if (rc == KZ_OK && t->extra)
@@ -140,21 +151,6 @@ static enum kz_rc put_schema(struct kz_buf *b, struct kz_err *err)
 	return rc;
 }
 
-enum kz_rc kz_audit_has_parts(struct kz_db *db, const struct kz_audit_table *child, bool *out,
-			      struct kz_err *err)
-{
-	char sql[160];
-	int64_t count = 0;
-	enum kz_rc rc;
-
-	snprintf(sql, sizeof(sql),
-		 "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '%s'",
-		 child->name);
-	rc = kz_db_int(db, sql, 0, &count, err);
-	*out = count > 0;
-	return rc;
-}
-
 static uint64_t mix(uint64_t h, const char *s)
 {
 	size_t n = strlen(s);
@@ -175,7 +171,7 @@ static uint64_t mix_table(uint64_t h, const struct kz_audit_table *t)
 {
 	h = mix(h, t->name);
 	h = mix(h, t->extra ? t->extra : "-");
-	h = mix(h, t->key ? t->key : "-");
+	h = mix(h, t->key ? t->key : "-") + t->later;
 	for (size_t i = 0; i < t->count; i++) {
 		h = mix(h, t->cols[i].name) + (uint64_t)t->cols[i].type * 2 +
 		    t->cols[i].is_optional;
@@ -188,7 +184,7 @@ static uint64_t mix_table(uint64_t h, const struct kz_audit_table *t)
  * The version is a digest of what the schema is made from, so that a change of
  * any table is noticed by itself.  FORM counts changes of the code in this file.
  */
-#define FORM 1
+#define FORM 2
 
 static int64_t schema_version(void)
 {
@@ -199,62 +195,54 @@ static int64_t schema_version(void)
 	return (int64_t)(h & 0x7fffffff) | 1;
 }
 
+/* A file of an older form gets the columns that came since; what is in it stays and holds null there. */
+static enum kz_rc grow_table(struct kz_db *db, const struct kz_audit_table *t, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = t->count - t->later; rc == KZ_OK && i < t->count; i++) {
+		kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1024);
+		bool has = false;
+
+		rc = kz_audit_has(db, t->name, t->cols[i].name, &has, err);
+		if (rc != KZ_OK || has)
+			continue;
+		rc = kz_buf_printf(&b, err, "ALTER TABLE %s ADD COLUMN ", t->name);
+		if (rc == KZ_OK)
+			rc = put_col(&t->cols[i], &b, err);
+		if (rc == KZ_OK)
+			rc = kz_db_exec(db, kz_buf_str(&b), err);
+	}
+	return rc == KZ_OK && t->child ? grow_table(db, t->child, err) : rc;
+}
+
+static enum kz_rc make_schema(struct kz_db *db, const char *sql, int64_t version,
+			      struct kz_err *err)
+{
+	char done[64];
+	enum kz_rc rc = kz_db_exec(db, sql, err);
+
+	for (int k = 0; rc == KZ_OK && k < KZ_AUDIT_KINDS; k++)
+		rc = grow_table(db, kz_audit_table((enum kz_audit_kind)k), err);
+	snprintf(done, sizeof(done), "PRAGMA user_version=%lld; COMMIT", (long long)version);
+	return rc == KZ_OK ? kz_db_exec(db, done, err) : rc;
+}
+
 enum kz_rc kz_audit_schema(struct kz_db *db, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 18);
-	char done[64];
 	int64_t have = 0, want = schema_version();
 	enum kz_rc rc = kz_db_int(db, "PRAGMA user_version", 0, &have, err);
 
 	if (rc != KZ_OK || have == want)
 		return rc;
 	rc = put_schema(&b, err);
+	if (rc == KZ_OK)
+		rc = kz_db_exec(db, "BEGIN IMMEDIATE", err);
 	if (rc != KZ_OK)
 		return rc;
-	snprintf(done, sizeof(done), "PRAGMA user_version=%lld; COMMIT", (long long)want);
-	rc = kz_db_exec(db, "BEGIN IMMEDIATE", err);
-	if (rc == KZ_OK)
-		rc = kz_db_exec(db, kz_buf_str(&b), err);
-	if (rc == KZ_OK)
-		rc = kz_db_exec(db, done, err);
+	rc = make_schema(db, kz_buf_str(&b), want, err);
 	if (rc != KZ_OK)
 		kz_db_exec(db, "ROLLBACK", NULL);
 	return rc;
-}
-
-static enum kz_rc put_cols(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
-			   struct kz_err *err)
-{
-	enum kz_rc rc = is_child ? kz_buf_puts(b, "n, ", err) : KZ_OK;
-
-	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
-		rc = kz_buf_printf(b, err, "%s%s", i ? ", " : "", t->cols[i].name);
-	return rc;
-}
-
-enum kz_rc kz_audit_sql_insert(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
-			       struct kz_err *err)
-{
-	enum kz_rc rc = kz_buf_printf(b, err, "INSERT INTO %s (id, ", t->name);
-
-	if (rc == KZ_OK)
-		rc = put_cols(t, is_child, b, err);
-	if (rc == KZ_OK)
-		rc = kz_buf_puts(b, is_child ? ") VALUES (?, ?" : ") VALUES (?", err);
-	for (size_t i = 0; rc == KZ_OK && i < t->count; i++)
-		rc = kz_buf_puts(b, ", ?", err);
-	return rc == KZ_OK ? kz_buf_puts(b, ")", err) : rc;
-}
-
-enum kz_rc kz_audit_sql_select(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
-			       struct kz_err *err)
-{
-	enum kz_rc rc = kz_buf_puts(b, "SELECT ", err);
-
-	/* The number of a child row is its place; it is not selected. */
-	if (rc == KZ_OK)
-		rc = put_cols(t, false, b, err);
-	return rc == KZ_OK ? kz_buf_printf(b, err, " FROM %s WHERE id = ?%s", t->name,
-					   is_child ? " ORDER BY n" : "") :
-			     rc;
 }

@@ -40,11 +40,18 @@ struct kz_audit {
 
 /* Make or complete tables, triggers and lookup rows unless the file has this build's schema. */
 enum kz_rc kz_audit_schema(struct kz_db *db, struct kz_err *err);
-/* "INSERT INTO t (id, [n,] cols) VALUES (?,...)" / "SELECT cols FROM t WHERE id = ? [ORDER BY n]" */
+/* -- sql.c -- */
+
+/* Has a file this table, and this column of it (NULL: any)? A file of an older form may not. */
+enum kz_rc kz_audit_has(struct kz_db *db, const char *table, const char *col, bool *yes,
+			struct kz_err *err);
+/* "[n,] cols" / "INSERT INTO t (id, [n,] cols) VALUES (?,...)" / "SELECT cols FROM t WHERE id = ? [ORDER BY n]", NULL for columns that the file has not */
+enum kz_rc kz_audit_sql_cols(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
+			     struct kz_err *err);
 enum kz_rc kz_audit_sql_insert(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
 			       struct kz_err *err);
-enum kz_rc kz_audit_sql_select(const struct kz_audit_table *t, bool is_child, struct kz_buf *b,
-			       struct kz_err *err);
+enum kz_rc kz_audit_sql_select(struct kz_db *db, const struct kz_audit_table *t, bool is_child,
+			       struct kz_buf *b, struct kz_err *err);
 
 /* -- head.c -- */
 
@@ -59,10 +66,6 @@ enum kz_rc kz_audit_head_read(int dir, struct kz_audit_head *out, struct kz_err 
 enum kz_rc kz_audit_head_write(int dir, int64_t id, const char *hash, struct kz_err *err);
 /* Make the first head (row 0) if there is none, flushed to disk. */
 enum kz_rc kz_audit_head_make(int dir, struct kz_err *err);
-
-/* Has a file the table of a kind's parts? One closed before the kind had parts has not. */
-enum kz_rc kz_audit_has_parts(struct kz_db *db, const struct kz_audit_table *child, bool *out,
-			      struct kz_err *err);
 
 /* -- append.c -- */
 

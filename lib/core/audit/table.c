@@ -4,11 +4,13 @@
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define TABLE(n, ex, k, ch)                                                                        \
+/* lt: how many columns at the end came after the first form; new ones go to the end and are optional */
+#define GROWN(n, lt, ex, k, ch)                                                                    \
 	{                                                                                          \
-		.name = #n, .cols = n##_cols, .count = COUNT(n##_cols), .extra = (ex), .key = (k), \
-		.child = (ch)                                                                      \
+		.name = #n, .cols = n##_cols, .count = COUNT(n##_cols), .later = (lt),             \
+		.extra = (ex), .key = (k), .child = (ch)                                           \
 	}
+#define TABLE(n, ex, k, ch) GROWN(n, 0, ex, k, ch)
 
 static const struct kz_audit_col transition_cols[] = {
 	{ "store", KZ_AUDIT_ID, false, NULL },
@@ -38,12 +40,37 @@ static const struct kz_audit_col dispatch_cols[] = {
 	{ "wall_ms", KZ_AUDIT_INT, false, NULL },
 	{ "memory_bytes", KZ_AUDIT_INT, false, NULL },
 	{ "output_bytes", KZ_AUDIT_INT, false, NULL },
+	/* later: the bounds that the worker was made with, what it said of itself, what the program was given */
+	{ "pids", KZ_AUDIT_INT, true, NULL },
+	{ "disk_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "inodes", KZ_AUDIT_INT, true, NULL },
+	{ "cpus", KZ_AUDIT_INT, true, NULL },
+	{ "open_files", KZ_AUDIT_INT, true, NULL },
+	{ "artifact_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "kernel", KZ_AUDIT_CODE, true, "kernel" },
+	{ "single_use", KZ_AUDIT_FLAG, true, NULL },
+	{ "posture_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "arguments_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "env_count", KZ_AUDIT_INT, true, NULL },
+	{ "input_count", KZ_AUDIT_INT, true, NULL },
+	{ "input_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "inputs_sha256", KZ_AUDIT_DIGEST, true, NULL },
+};
+#define DISPATCH_LATER 14
+
+/* Listed where there are few enough; inputs_sha256 covers them all. */
+static const struct kz_audit_col dispatch_input_cols[] = {
+	{ "name_sha256", KZ_AUDIT_DIGEST, false, NULL },
+	{ "bytes", KZ_AUDIT_INT, false, NULL },
+	{ "sha256", KZ_AUDIT_DIGEST, false, NULL },
 };
 
 static const struct kz_audit_col record_output_cols[] = {
 	{ "bytes", KZ_AUDIT_INT, false, NULL },
 	{ "sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "name_sha256", KZ_AUDIT_DIGEST, true, NULL },
 };
+#define RECORD_OUTPUT_LATER 1
 
 static const struct kz_audit_col record_cols[] = {
 	{ "run", KZ_AUDIT_ID, false, NULL },
@@ -71,7 +98,10 @@ static const struct kz_audit_col record_cols[] = {
 	{ "stderr_sha256", KZ_AUDIT_DIGEST, true, NULL },
 	{ "killed_count", KZ_AUDIT_INT, true, NULL },
 	{ "not_run", KZ_AUDIT_FLAG, false, NULL },
+	{ "stdin_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "stdin_sha256", KZ_AUDIT_DIGEST, true, NULL },
 };
+#define RECORD_LATER 2
 
 static const struct kz_audit_col denial_cols[] = {
 	{ "run", KZ_AUDIT_ID, true, NULL },
@@ -142,15 +172,19 @@ static const struct kz_audit_col joined_cols[] = {
 	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
 	"machine_edge (machine, from_state, event, to_state)"
 
-static const struct kz_audit_table record_output = TABLE(record_output, NULL, NULL, NULL);
+static const struct kz_audit_table dispatch_input = TABLE(dispatch_input, NULL, NULL, NULL);
+static const struct kz_audit_table record_output =
+	GROWN(record_output, RECORD_OUTPUT_LATER, NULL, NULL, NULL);
 static const struct kz_audit_table egress = TABLE(egress, NULL, NULL, NULL);
 static const struct kz_audit_table evidence_surface = TABLE(evidence_surface, NULL, NULL, NULL);
 
 static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 	[KZ_AUDIT_TRANSITION] = TABLE(transition, "UNIQUE (store, seq), " STEP,
 				      "store = new.store AND seq = new.seq", NULL),
-	[KZ_AUDIT_DISPATCH] = TABLE(dispatch, "UNIQUE (run)", "run = new.run", NULL),
-	[KZ_AUDIT_RECORD] = TABLE(record, "UNIQUE (run)", "run = new.run", &record_output),
+	[KZ_AUDIT_DISPATCH] =
+		GROWN(dispatch, DISPATCH_LATER, "UNIQUE (run)", "run = new.run", &dispatch_input),
+	[KZ_AUDIT_RECORD] =
+		GROWN(record, RECORD_LATER, "UNIQUE (run)", "run = new.run", &record_output),
 	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, &egress),
 	[KZ_AUDIT_EVIDENCE] = TABLE(evidence, NULL, NULL, &evidence_surface),
 	[KZ_AUDIT_RUN_STEP] = TABLE(run_step, "CHECK (machine = 'run'), " STEP, NULL, NULL),

@@ -4,7 +4,13 @@
  * form are all made, so that they cannot disagree [AUD-8].
  *
  * Every column is closed: a number, a digest, an identifier of fixed alphabet or
- * a code from a lookup table.  There is no free text [AUD-2].  Layer 3.
+ * a code from a lookup table.  There is no free text [AUD-2].
+ *
+ * A table grows at its end only: columns that came after its first form are
+ * optional and counted by later, and a kind may get child rows.  Files of an older
+ * form stay as they are; they are read with nulls in those places, and the hash of
+ * a row counts such a column only where it holds something, so that it is the same
+ * before and after [AUD-9].  Layer 3.
  */
 #ifndef KZ_CORE_AUDIT_TABLE_H
 #define KZ_CORE_AUDIT_TABLE_H
@@ -45,13 +51,14 @@ enum kz_audit_kind {
 	KZ_AUDIT_KINDS
 };
 
-#define KZ_AUDIT_COLS 32      /* no table has more */
+#define KZ_AUDIT_COLS 48      /* no table has more */
 #define KZ_AUDIT_CHILDREN 256 /* no row has more */
 
 struct kz_audit_table {
 	const char *name; /* table, and code of the kind */
 	const struct kz_audit_col *cols;
 	size_t count;
+	size_t later;      /* how many of them, at the end, came after the first form */
 	const char *extra; /* further constraints, or NULL */
 	const char *key;   /* another key than id as a condition on "new", or NULL */
 	const struct kz_audit_table *child; /* rows that belong to one row, or NULL */

@@ -1,4 +1,4 @@
-/* What callers record: dispatches, records, denials, evidence, steps. */
+/* What callers record of ends: records, denials, evidence, steps. */
 #include "core/audit/store.h"
 
 #include <string.h>
@@ -6,28 +6,6 @@
 #include "base/str.h"
 #include "rule/evidence.h"
 #include "rule/reason.h"
-
-enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d,
-			     struct kz_err *err)
-{
-	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DISPATCH);
-
-	if (r) {
-		kz_audit_row_text(r, "run", d->run);
-		kz_audit_row_text(r, "lease", d->lease);
-		kz_audit_row_text(r, "worker", d->worker);
-		kz_audit_row_text(r, "actor", d->actor);
-		kz_audit_row_text(r, "conversation", d->conversation);
-		kz_audit_row_text(r, "code_sha256", d->code_sha256);
-		kz_audit_row_text(r, "image", d->image);
-		kz_audit_row_text(r, "language", d->language);
-		kz_audit_row_int(r, "fence", d->fence);
-		kz_audit_row_int(r, "wall_ms", d->wall_ms);
-		kz_audit_row_int(r, "memory_bytes", d->memory_bytes);
-		kz_audit_row_int(r, "output_bytes", d->output_bytes);
-	}
-	return kz_audit_add(a, r, err);
-}
 
 static void put_int(struct kz_audit_value *v, const struct kz_json *o, const char *key)
 {
@@ -62,10 +40,11 @@ static void put_limits(struct kz_audit_row *r, const struct kz_json *limits)
 	}
 }
 
-static enum kz_rc put_outputs(struct kz_audit_row *r, const struct kz_json *outputs,
-			      struct kz_err *err)
+static enum kz_rc put_outputs(struct kz_audit_row *r, const char *run,
+			      const struct kz_json *outputs, struct kz_err *err)
 {
 	struct kz_audit_value *v;
+	char name[KZ_SHA256_HEX];
 
 	for (size_t i = 0; i < kz_json_count(outputs); i++) {
 		const struct kz_json *o = kz_json_at(outputs, i);
@@ -75,11 +54,14 @@ static enum kz_rc put_outputs(struct kz_audit_row *r, const struct kz_json *outp
 			return rc;
 		kz_audit_value_int(&v[0], kz_json_num(o, "bytes", 0));
 		kz_audit_value_text(&v[1], kz_json_str(o, "sha256", NULL));
+		kz_audit_name_digest(run, kz_json_str(o, "name", ""), name);
+		kz_audit_value_text(&v[2], name);
 	}
 	return KZ_OK;
 }
 
-static void put_record(struct kz_audit_row *r, const struct kz_json *j)
+static void put_record(struct kz_audit_row *r, const struct kz_json *j,
+		       const struct kz_audit_stdin *in)
 {
 	const struct kz_json *out = kz_json_get(j, "stdout"), *errs = kz_json_get(j, "stderr");
 	const struct kz_json *not_run = kz_json_get(j, "not_run");
@@ -100,6 +82,10 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j)
 	put_col_int(r, "stderr_kept", errs, "kept_bytes");
 	kz_audit_row_text(r, "stderr_sha256", kz_json_str(errs, "sha256", NULL));
 	put_col_int(r, "killed_count", j, "killed_count");
+	if (in) {
+		kz_audit_row_int(r, "stdin_bytes", in->bytes);
+		kz_audit_row_text(r, "stdin_sha256", in->sha256);
+	}
 	kz_audit_row_int(r, "not_run",
 			 kz_json_is_bool(not_run) ?
 				 kz_json_flag(j, "not_run", false) :
@@ -107,13 +93,15 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j)
 	put_limits(r, kz_json_get(j, "limits_hit"));
 }
 
-enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record, struct kz_err *err)
+enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,
+			   const struct kz_audit_stdin *in, struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_RECORD);
 
 	if (r) {
-		put_record(r, record);
-		if (put_outputs(r, kz_json_get(record, "outputs"), err) != KZ_OK)
+		put_record(r, record, in);
+		if (put_outputs(r, kz_json_str(record, "run", ""), kz_json_get(record, "outputs"),
+				err) != KZ_OK)
 			return kz_audit_fail(err);
 	}
 	return kz_audit_add(a, r, err);

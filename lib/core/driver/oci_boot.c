@@ -144,6 +144,7 @@ static struct kz_json *limits(const struct kz_settings *s)
 	kz_json_set_int(l, "inodes", s->kz_run_inodes);
 	kz_json_set_int(l, "pids", s->kz_run_pids);
 	kz_json_set_int(l, "memory_bytes", s->kz_run_memory_bytes);
+	kz_json_set_int(l, "cpus", s->kz_run_cpus);
 	kz_json_set_int(l, "open_files", s->kz_run_open_files);
 	kz_json_set_int(l, "output_bytes", s->sandbox_max_output_bytes);
 	return l;

@@ -16,27 +16,13 @@
 
 enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err)
 {
-	const struct kz_audit_dispatch d = {
-		.run = j->run,
-		.lease = j->lease.id,
-		.worker = j->lease.worker,
-		.actor = j->who.actor_id,
-		.conversation = j->who.conversation_id,
-		.code_sha256 = j->source.sha256,
-		.image = kz_json_str(j->health, "image", ""),
-		.language = kz_language_name(j->source.language),
-		.fence = j->lease.fence,
-		.wall_ms = j->wall.ms,
-		.memory_bytes = j->conf.set.kz_run_memory_bytes,
-		.output_bytes = j->conf.set.sandbox_max_output_bytes,
-	};
 	enum kz_rc rc = kz_audit_together(j->audit, err);
 
 	if (rc)
 		return rc;
 	rc = kz_job_step(j, KZ_RUN_E_PREPARE, err);
 	if (!rc)
-		rc = kz_audit_dispatch(j->audit, &d, err);
+		rc = kz_job_audit_dispatch(j, err);
 	j->is_dispatch_written = !rc;
 	if (!rc)
 		rc = kz_job_step(j, KZ_RUN_E_DISPATCH, err);
@@ -58,6 +44,14 @@ static int on_output(void *arg, int stream, const void *p, size_t n)
 	s->bytes += (int64_t)n;
 	kz_sha256_add(&s->hash, p, n);
 	return kz_job_print(j, stream, p, n, &j->failure) ? -1 : 0;
+}
+
+static void on_input(void *arg, const void *p, size_t n)
+{
+	struct kz_job *j = arg;
+
+	j->in.bytes += (int64_t)n;
+	kz_sha256_add(&j->in.hash, p, n);
 }
 
 /* Does the worker's word on a stream agree with what came? What it kept must all have come. */
@@ -172,6 +166,7 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 	const struct kz_wk_events ev = {
 		.arg = j,
 		.out = on_output,
+		.in = on_input,
 		.stdin_fd = x.stdin_open ? j->ask->stdin_fd : -1,
 		.cancel_fd = j->cancel_fd,
 	};

@@ -15,6 +15,7 @@
 #include "core/conf/conf.h"
 #include "core/pool/authority.h"
 #include "core/run/heart.h"
+#include "core/run/job_tell.h"
 #include "core/run/run.h"
 #include "core/run/source.h"
 #include "core/run/who.h"
@@ -30,6 +31,7 @@ struct kz_job_input {
 	const char *file;
 	int fd;
 	int64_t size;
+	char sha256[KZ_SHA256_HEX]; /* of what was sent */
 };
 
 /* One stream as this side received it. */
@@ -68,6 +70,7 @@ struct kz_job {
 	bool is_bound, is_dispatch_written;
 	enum kz_run_state state;         /* as recorded in the audit store */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
+	struct kz_job_stream in;         /* standard input as it was sent */
 	struct kz_json *worker_record;
 	struct kz_run_facts facts;
 	struct kz_json *out_list;
@@ -104,16 +107,6 @@ void kz_job_release(struct kz_job *j);
 
 /* Has something outside ended the run? Takes the pending signal into j->interrupted. wait: never */
 bool kz_job_is_cancelled(struct kz_job *j);
-/* Print bytes of stream 1 or 2: as they are, or as an event with -j. */
-enum kz_rc kz_job_print(struct kz_job *j, int stream, const void *p, size_t n, struct kz_err *err);
-/* Flush characters that were cut at the end of a stream (with -j). */
-enum kz_rc kz_job_print_rest(struct kz_job *j, struct kz_err *err);
-/* Queue one JSON line on standard output. */
-enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct kz_err *err);
-/* The terminal record as it stands. out: new, NULL when memory is out */
-struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict);
-/* What the caller is told of a verdict; a bound with the setting it comes from. */
-void kz_job_explain(const struct kz_job *j, const struct kz_verdict *v, struct kz_run_result *out);
 /* Keep a failure of kz's own, the first one only. */
 void kz_job_fail(struct kz_job *j, const struct kz_err *err);
 

@@ -83,7 +83,7 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 	if (rc)
 		return rc;
 	if (j->state == KZ_RUN_S_DISPATCHED)
-		rc = kz_audit_record(j->audit, record, err);
+		rc = kz_job_audit_record(j, record, err);
 	else
 		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id,
 				     kz_reason_code(v.reason), err);
@@ -238,6 +238,7 @@ void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 	kz_random_id(j.run);
 	kz_sha256_start(&j.streams[0].hash);
 	kz_sha256_start(&j.streams[1].hash);
+	kz_sha256_start(&j.in.hash);
 	j.out_list = kz_json_array();
 	if (run_steps(&j, &err))
 		kz_job_fail(&j, &err);

@@ -58,7 +58,7 @@ static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz
 		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind a memory file");
 	return rc ? rc :
 		    kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, KZ_SOURCE_SHIM, fd, (int64_t)n,
-			      0444, until, err);
+			      0444, until, NULL, err);
 }
 
 static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
@@ -68,7 +68,7 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 
 	if (!j->source.text)
 		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, j->source.name, j->source.fd,
-			       j->source.size, 0444, until, err);
+			       j->source.size, 0444, until, NULL, err);
 	if (!rc)
 		rc = put_shim(j, until, err);
 	for (size_t i = 0; !rc && i < j->input_count; i++) {
@@ -77,7 +77,7 @@ static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
 		if (kz_job_is_cancelled(j))
 			return kz_refuse(err, KZ_R_CANCELLED, NULL);
 		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_SPACE, in->name, in->fd, in->size,
-			       0644, until, err);
+			       0644, until, in->sha256, err);
 		if (rc)
 			kz_err_wrap(err, "input %.100s", in->name);
 	}

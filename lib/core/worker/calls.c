@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/worker/wire.h"
+#include "port/seal.h"
 #include "rule/reason.h"
 
 #define CHUNK 65536
@@ -63,10 +64,14 @@ enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, st
 	return kz_wire_call(w, "POST", "/v1/extend", o, until, &answer, err);
 }
 
+/* out: sha256 of what went out, which is what counts when the file changes meanwhile; NULL: not wanted */
 static enum kz_rc send_file(struct kz_wk *w, int fd, int64_t size, struct kz_deadline until,
-			    struct kz_err *err)
+			    char *sha256, struct kz_err *err)
 {
+	struct kz_sha256 h;
 	char t[CHUNK];
+
+	kz_sha256_start(&h);
 
 	for (int64_t at = 0; at < size;) {
 		ssize_t n = pread(fd, t, size - at < CHUNK ? (size_t)(size - at) : CHUNK, at);
@@ -82,13 +87,17 @@ static enum kz_rc send_file(struct kz_wk *w, int fd, int64_t size, struct kz_dea
 		rc = kz_wire_send(w, t, (size_t)n, until, err);
 		if (rc != KZ_OK)
 			return rc;
+		if (sha256)
+			kz_sha256_add(&h, t, (size_t)n);
 		at += n;
 	}
+	if (sha256)
+		kz_sha256_end(&h, sha256);
 	return KZ_OK;
 }
 
 enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
-		     int fd, int64_t size, mode_t mode, struct kz_deadline until,
+		     int fd, int64_t size, mode_t mode, struct kz_deadline until, char *sha256,
 		     struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = of_lease(lease), *answer = NULL;
@@ -113,7 +122,7 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 	if (rc == KZ_OK)
 		rc = kz_wire_send(w, head.data, head.len, until, err);
 	if (rc == KZ_OK)
-		rc = send_file(w, fd, size, until, err);
+		rc = send_file(w, fd, size, until, sha256, err);
 	if (rc == KZ_OK)
 		rc = kz_wire_answer(w, until, &status, &length, err);
 	if (rc != KZ_OK)

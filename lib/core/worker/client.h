@@ -25,7 +25,7 @@ void kz_wk_close(struct kz_wk *w);
 KZ_AUTO(kz_auto_wk_, struct kz_wk *, kz_wk_close)
 #define kz_auto_wk kz_auto(kz_auto_wk_)
 
-/* Health: {"state","image","instance","posture":{...},"single_use":bool,"bound":null|{"lease","fence"},"fence":N,"clock_ms":N}. out: new. err: worker_unreachable, worker_unauthorized */
+/* Health: {"state","image","instance","posture":{...},"limits":{...},"single_use":bool,"bound":null|{"lease","fence"},"fence":N,"clock_ms":N}. out: new. err: worker_unreachable, worker_unauthorized */
 enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_json **out,
 			struct kz_err *err);
 /* One of many workers that are asked for their health. */
@@ -38,7 +38,7 @@ struct kz_wk_ask {
 /* Ask all of them, many at once, each at most that long and all together until the deadline. err: KZ_E_OS */
 enum kz_rc kz_wk_health_all(struct kz_wk_ask *asks, size_t count, struct kz_ms each,
 			    struct kz_deadline until, struct kz_err *err);
-/* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12]. out: answer (new, NULL: not wanted): {"clock_ms","image","single_use"} */
+/* Bind a lease (again with the same lease and fence: no effect, KZ_OK); the worker ends the tenant by its own clock ttl after it answered health/bind. err: worker_refused_bind (not clean, or a fence that is not higher) [FENCE-12]. out: answer (new, NULL: not wanted): {"clock_ms","image","posture","limits","single_use"} */
 enum kz_rc kz_wk_bind(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
 		      struct kz_deadline until, struct kz_json **answer, struct kz_err *err);
 /*
@@ -57,9 +57,9 @@ enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, st
  * although its program is a file.  Both are wiped by a reset.
  */
 enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE };
-/* Put one file from fd (regular, size bytes). in: name is a validated relative name. err: worker_refused, io */
+/* Put one file from fd (regular, size bytes). in: name is a validated relative name. out: sha256 of what was sent, 65 bytes (NULL: not wanted). err: worker_refused, io */
 enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
-		     int fd, int64_t size, mode_t mode, struct kz_deadline until,
+		     int fd, int64_t size, mode_t mode, struct kz_deadline until, char *sha256,
 		     struct kz_err *err);
 /* Get one file of the workspace: calls sink with its bytes. out: size. err: output_missing, output_not_regular, output_too_large (over max) */
 typedef enum kz_rc (*kz_wk_sink)(void *arg, const void *p, size_t n, struct kz_err *err);
@@ -81,8 +81,10 @@ struct kz_wk_exec {
 struct kz_wk_events {
 	void *arg;
 	int (*out)(void *arg, int stream /* 1 stdout, 2 stderr */, const void *p, size_t n);
-	int stdin_fd;  /* read and forwarded when exec.stdin_open; -1 none */
-	int cancel_fd; /* readable: kill the tenant, keep reading to the record; -1 none */
+	void (*in)(void *arg, const void *p,
+		   size_t n); /* standard input as it is sent; NULL: not wanted */
+	int stdin_fd;         /* read and forwarded when exec.stdin_open; -1 none */
+	int cancel_fd;        /* readable: kill the tenant, keep reading to the record; -1 none */
 };
 /*
  * Run to the end. out: the worker's terminal record (new): {"cause","exit","signal",

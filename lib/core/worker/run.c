@@ -110,6 +110,8 @@ static enum kz_rc read_input(struct run *r, struct kz_err *err)
 		return add_frame(r, KZ_WIRE_IN_END, NULL, 0, err);
 	}
 	r->window -= n;
+	if (r->ev->in)
+		r->ev->in(r->ev->arg, t, (size_t)n);
 	return add_frame(r, KZ_WIRE_IN, t, (size_t)n, err);
 }
 
