@@ -280,7 +280,7 @@ static void print_usec(void)
 	at = at ? strstr(at, "usec_per_call=") : NULL;
 	if (at)
 		usec = strtod(at + strlen("usec_per_call="), NULL);
-	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.usec\",\"usec_per_call\":%.2f}\n",
+	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.usec\",\"value\":%.2f,\"unit\":\"us\"}\n",
 	       usec);
 }
 
@@ -297,7 +297,7 @@ static void bench_rate(void)
 			kz_deadline_in(KZ_SECONDS(5)), NULL, &err),
 	     &err, "resetstat");
 	cycles = rate(one_cycle);
-	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.rate\",\"clients\":%d,\"cycles_per_s\":%.0f,\"ping_per_s\":%.0f,\"ratio\":%.3f,\"goal\":0.12}\n",
+	printf("{\"v\":1,\"type\":\"bench\",\"row\":\"authority.rate\",\"clients\":%d,\"cycles_per_s\":%.0f,\"ping_per_s\":%.0f,\"ratio\":%.3f,\"goal\":0.12,\"better\":\"more\"}\n",
 	       CLIENTS, cycles, pings, cycles / pings);
 	print_usec();
 	drain(a);
