@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "verbs.h"
+#include "base/str.h"
 #include "cli/opt.h"
 #include "cli/out.h"
 
@@ -13,8 +14,27 @@ static bool is_named(const struct kz_cli *cli, const char *name)
 	return cli->operand_count == 0;
 }
 
+/* One row. A setting of the policy that is not set, or is no text, has the value null. own: new */
+static struct kz_json *row_object(const struct kz_conf *c, const struct kz_setting *row)
+{
+	kz_auto_buf struct kz_buf value = KZ_BUF_INIT(8192);
+	struct kz_json *o = kz_out_object("setting");
+	bool is_set = true;
+	enum kz_rc rc = row->packaged ? kz_conf_policy(c->state, row->name, &value, &is_set, NULL) :
+					kz_conf_get(&c->set, row->name, &value, NULL);
+
+	kz_json_set_str(o, "name", row->name);
+	kz_json_set_str(o, "value", rc || !is_set ? NULL : kz_buf_str(&value));
+	kz_json_set_str(o, "unit", row->unit);
+	kz_json_set_str(o, "default", row->packaged ? NULL : row->default_text);
+	if (row->packaged)
+		kz_json_set_str(o, "packaged", row->packaged);
+	kz_json_set_str(o, "what", row->what);
+	return o;
+}
+
 /* Every setting, or those that are named. */
-static enum kz_rc show(struct kz_cli *cli, const struct kz_settings *s)
+static enum kz_rc show(struct kz_cli *cli, const struct kz_conf *c)
 {
 	static const struct kz_column columns[] = {
 		{ "name", "NAME", NULL },     { "value", "VALUE", NULL },
@@ -27,20 +47,9 @@ static enum kz_rc show(struct kz_cli *cli, const struct kz_settings *s)
 	kz_table_start(&t, cli, columns);
 	for (int i = 0; i < KZ_SETTING_COUNT && !rc; i++) {
 		const struct kz_setting *row = &kz_setting_table[i];
-		kz_auto_buf struct kz_buf value = KZ_BUF_INIT(1024);
-		struct kz_json *o;
 
-		if (!is_named(cli, row->name))
-			continue;
-		if ((rc = kz_conf_get(s, row->name, &value, &cli->err)))
-			return rc;
-		o = kz_out_object("setting");
-		kz_json_set_str(o, "name", row->name);
-		kz_json_set_str(o, "value", kz_buf_str(&value));
-		kz_json_set_str(o, "unit", row->unit);
-		kz_json_set_str(o, "default", row->default_text);
-		kz_json_set_str(o, "what", row->what);
-		rc = kz_table_row(&t, o);
+		if (is_named(cli, row->name))
+			rc = kz_table_row(&t, row_object(c, row));
 	}
 	return rc ? rc : kz_table_end(&t, NULL);
 }
@@ -54,7 +63,7 @@ static enum kz_rc load(struct kz_cli *cli, struct kz_conf *c)
 	if (rc || (rc = kz_conf_load(c, f.state, &cli->err)) != KZ_E_UNAVAILABLE)
 		return rc;
 	kz_settings_default(&c->set);
-	return KZ_OK;
+	return kz_str_copy(c->state, sizeof c->state, f.state, &cli->err);
 }
 
 static enum kz_rc run_show(struct kz_cli *cli)
@@ -72,7 +81,7 @@ static enum kz_rc run_show(struct kz_cli *cli)
 			return rc;
 	}
 	rc = load(cli, &c);
-	return rc ? rc : show(cli, &c.set);
+	return rc ? rc : show(cli, &c);
 }
 
 static enum kz_rc run_set(struct kz_cli *cli)

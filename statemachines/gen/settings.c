@@ -200,6 +200,102 @@ const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {
 		.least = 1, .most = 36500, .type = KZ_SETTING_INT,
 		.offset = offsetof(struct kz_settings, kz_audit_keep_days),
 		.size = sizeof(((struct kz_settings *)0)->kz_audit_keep_days) },
+	[KZ_SETTING_SANDBOX_EGRESS_ENABLED] = {
+		.name = "SANDBOX_EGRESS_ENABLED", .unit = "true, false", .default_text = "", .choices = "",
+		.packaged = "true",
+		.what = "network access of approved runs at all",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_SANDBOX_EGRESS_MODE] = {
+		.name = "SANDBOX_EGRESS_MODE", .unit = "mode", .default_text = "", .choices = "",
+		.packaged = "public_internet",
+		.what = "what they may reach: isolated, public_internet, private_network or host_allowlist",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_SANDBOX_EGRESS_HOST_ALLOWLIST] = {
+		.name = "SANDBOX_EGRESS_HOST_ALLOWLIST", .unit = "hosts", .default_text = "", .choices = "",
+		.packaged = "",
+		.what = "exact hosts of host_allowlist, separated by commas",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_SANDBOX_EGRESS_PRIVATE_CIDRS] = {
+		.name = "SANDBOX_EGRESS_PRIVATE_CIDRS", .unit = "ranges", .default_text = "", .choices = "",
+		.packaged = "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7",
+		.what = "private ranges of private_network, separated by commas",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_SANDBOX_EGRESS_ALLOWED_PORTS] = {
+		.name = "SANDBOX_EGRESS_ALLOWED_PORTS", .unit = "ports", .default_text = "", .choices = "",
+		.packaged = "80,443",
+		.what = "ports that may be reached, separated by commas; one bad entry makes the list unusable",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_SANDBOX_EGRESS_TOKEN_TTL_SECONDS] = {
+		.name = "SANDBOX_EGRESS_TOKEN_TTL_SECONDS", .unit = "s", .default_text = "", .choices = "",
+		.packaged = "600",
+		.what = "life of a grant, at most 14400",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_KZ_EGRESS_DENY_CIDRS] = {
+		.name = "KZ_EGRESS_DENY_CIDRS", .unit = "ranges", .default_text = "", .choices = "",
+		.packaged = "",
+		.what = "ranges refused in every mode, beside the classes that always are (cluster services, control planes)",
+		.least = 0, .most = 4000, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_KZ_PROXY_URL] = {
+		.name = "KZ_PROXY_URL", .unit = "url", .default_text = "", .choices = "",
+		.packaged = "unix:run/proxy/proxy.sock",
+		.what = "where workers find kz-proxy: unix:PATH, below the state directory unless it begins with /",
+		.least = 0, .most = 255, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_KZ_INSTALL_VINTAGE] = {
+		.name = "KZ_INSTALL_VINTAGE", .unit = "word", .default_text = "", .choices = "",
+		.packaged = "fresh",
+		.what = "fresh or upgrade: whether kz up wrote the policy of a new installation",
+		.least = 0, .most = 40, .type = KZ_SETTING_POLICY,
+	},
+	[KZ_SETTING_KZ_EGRESS_FAMILIES] = {
+		.name = "KZ_EGRESS_FAMILIES", .unit = "families", .default_text = "both", .choices = "both,ipv4,ipv6",
+		.what = "address families that kz-proxy asks for and dials",
+		.least = 0, .most = 4, .type = KZ_SETTING_CHOICE,
+		.offset = offsetof(struct kz_settings, kz_egress_families),
+		.size = sizeof(((struct kz_settings *)0)->kz_egress_families) },
+	[KZ_SETTING_KZ_EGRESS_RESOLVERS] = {
+		.name = "KZ_EGRESS_RESOLVERS", .unit = "addresses", .default_text = "", .choices = "",
+		.what = "name servers ADDRESS[:PORT], separated by commas, IPv6 in brackets; empty: those of /etc/resolv.conf",
+		.least = 0, .most = 255, .type = KZ_SETTING_TEXT,
+		.offset = offsetof(struct kz_settings, kz_egress_resolvers),
+		.size = sizeof(((struct kz_settings *)0)->kz_egress_resolvers) },
+	[KZ_SETTING_KZ_PROXY_HEAD_SECONDS] = {
+		.name = "KZ_PROXY_HEAD_SECONDS", .unit = "s", .default_text = "10", .choices = "",
+		.what = "longest time the head of a request may take",
+		.least = 1, .most = 300, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_proxy_head_seconds),
+		.size = sizeof(((struct kz_settings *)0)->kz_proxy_head_seconds) },
+	[KZ_SETTING_KZ_PROXY_CONNECT_SECONDS] = {
+		.name = "KZ_PROXY_CONNECT_SECONDS", .unit = "s", .default_text = "5", .choices = "",
+		.what = "longest time a connection to the destination may take, all its addresses together",
+		.least = 1, .most = 120, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_proxy_connect_seconds),
+		.size = sizeof(((struct kz_settings *)0)->kz_proxy_connect_seconds) },
+	[KZ_SETTING_KZ_PROXY_FIRST_BYTE_SECONDS] = {
+		.name = "KZ_PROXY_FIRST_BYTE_SECONDS", .unit = "s", .default_text = "60", .choices = "",
+		.what = "longest time to the first byte of an answer to a plain HTTP request",
+		.least = 1, .most = 3600, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_proxy_first_byte_seconds),
+		.size = sizeof(((struct kz_settings *)0)->kz_proxy_first_byte_seconds) },
+	[KZ_SETTING_KZ_PROXY_IDLE_SECONDS] = {
+		.name = "KZ_PROXY_IDLE_SECONDS", .unit = "s", .default_text = "300", .choices = "",
+		.what = "time without a byte after which a tunnel is ended",
+		.least = 1, .most = 86400, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_proxy_idle_seconds),
+		.size = sizeof(((struct kz_settings *)0)->kz_proxy_idle_seconds) },
+	[KZ_SETTING_KZ_PROXY_TUNNELS_PER_GRANT] = {
+		.name = "KZ_PROXY_TUNNELS_PER_GRANT", .unit = "connections", .default_text = "256", .choices = "",
+		.what = "connections of one grant at one time",
+		.least = 1, .most = 65536, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_proxy_tunnels_per_grant),
+		.size = sizeof(((struct kz_settings *)0)->kz_proxy_tunnels_per_grant) },
 };
 
 void kz_settings_default(struct kz_settings *s)
@@ -238,5 +334,12 @@ void kz_settings_default(struct kz_settings *s)
 		.kz_group = "kz",
 		.kz_log_keep_bytes = 16777216,
 		.kz_audit_keep_days = 365,
+		.kz_egress_families = "both",
+		.kz_egress_resolvers = "",
+		.kz_proxy_head_seconds = 10,
+		.kz_proxy_connect_seconds = 5,
+		.kz_proxy_first_byte_seconds = 60,
+		.kz_proxy_idle_seconds = 300,
+		.kz_proxy_tunnels_per_grant = 256,
 	};
 }

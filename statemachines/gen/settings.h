@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All settings, one typed member each. */
+/* All settings but those of the policy, one typed member each. */
 struct kz_settings {
 	int64_t sandbox_warm_pool_min; /* workers */
 	int64_t sandbox_pool_target_idle; /* workers */
@@ -41,6 +41,13 @@ struct kz_settings {
 	char kz_group[33]; /* group */
 	int64_t kz_log_keep_bytes; /* bytes */
 	int64_t kz_audit_keep_days; /* days */
+	char kz_egress_families[5]; /* families */
+	char kz_egress_resolvers[256]; /* addresses */
+	int64_t kz_proxy_head_seconds; /* s */
+	int64_t kz_proxy_connect_seconds; /* s */
+	int64_t kz_proxy_first_byte_seconds; /* s */
+	int64_t kz_proxy_idle_seconds; /* s */
+	int64_t kz_proxy_tunnels_per_grant; /* connections */
 };
 
 enum kz_setting_id {
@@ -77,18 +84,36 @@ enum kz_setting_id {
 	KZ_SETTING_KZ_GROUP,
 	KZ_SETTING_KZ_LOG_KEEP_BYTES,
 	KZ_SETTING_KZ_AUDIT_KEEP_DAYS,
+	KZ_SETTING_SANDBOX_EGRESS_ENABLED,
+	KZ_SETTING_SANDBOX_EGRESS_MODE,
+	KZ_SETTING_SANDBOX_EGRESS_HOST_ALLOWLIST,
+	KZ_SETTING_SANDBOX_EGRESS_PRIVATE_CIDRS,
+	KZ_SETTING_SANDBOX_EGRESS_ALLOWED_PORTS,
+	KZ_SETTING_SANDBOX_EGRESS_TOKEN_TTL_SECONDS,
+	KZ_SETTING_KZ_EGRESS_DENY_CIDRS,
+	KZ_SETTING_KZ_PROXY_URL,
+	KZ_SETTING_KZ_INSTALL_VINTAGE,
+	KZ_SETTING_KZ_EGRESS_FAMILIES,
+	KZ_SETTING_KZ_EGRESS_RESOLVERS,
+	KZ_SETTING_KZ_PROXY_HEAD_SECONDS,
+	KZ_SETTING_KZ_PROXY_CONNECT_SECONDS,
+	KZ_SETTING_KZ_PROXY_FIRST_BYTE_SECONDS,
+	KZ_SETTING_KZ_PROXY_IDLE_SECONDS,
+	KZ_SETTING_KZ_PROXY_TUNNELS_PER_GRANT,
 	KZ_SETTING_COUNT
 };
 
 /* INT: int64_t in [least, most]. BOOL: "true" or "false". TEXT: least..most bytes.
- * CHOICE: one of choices, separated by commas. An empty default means not set. */
-enum kz_setting_type { KZ_SETTING_INT, KZ_SETTING_BOOL, KZ_SETTING_TEXT, KZ_SETTING_CHOICE };
+ * CHOICE: one of choices, separated by commas. An empty default means not set.
+ * POLICY: least..most bytes of any text, without a default and without a member. */
+enum kz_setting_type { KZ_SETTING_INT, KZ_SETTING_BOOL, KZ_SETTING_TEXT, KZ_SETTING_CHOICE, KZ_SETTING_POLICY };
 
 struct kz_setting {
 	const char *name;
 	const char *unit;
 	const char *default_text;
 	const char *choices; /* "" unless CHOICE */
+	const char *packaged; /* what a new state directory gets; NULL unless POLICY */
 	const char *what;
 	int64_t least;
 	int64_t most;

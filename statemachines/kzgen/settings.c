@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-enum kind { KIND_INT, KIND_BOOL, KIND_TEXT, KIND_CHOICE };
+enum kind { KIND_INT, KIND_BOOL, KIND_TEXT, KIND_CHOICE, KIND_POLICY };
 
-static const char *const kind_names[] = {
-	[KIND_INT] = "int", [KIND_BOOL] = "bool", [KIND_TEXT] = "text", [KIND_CHOICE] = "choice"
-};
+static const char *const kind_names[] = { [KIND_INT] = "int",
+					  [KIND_BOOL] = "bool",
+					  [KIND_TEXT] = "text",
+					  [KIND_CHOICE] = "choice",
+					  [KIND_POLICY] = "policy" };
 
 struct setting {
 	int line;
@@ -21,7 +23,7 @@ static enum kind find_kind(const char *file, int line, const char *s)
 	for (size_t i = 0; i < sizeof(kind_names) / sizeof(*kind_names); i++)
 		if (strcmp(kind_names[i], s) == 0)
 			return (enum kind)i;
-	fail(file, line, "type %s is not int, bool, text or choice", s);
+	fail(file, line, "type %s is not int, bool, text, choice or policy", s);
 }
 
 /* Is value one of the comma-separated choices? out: length of the longest */
@@ -69,7 +71,7 @@ static void read_setting(const char *file, const struct line *l, struct setting 
 	if (strcmp(s->name, upper(s->name)) != 0)
 		fail(file, l->no, "%s is not upper case", s->name);
 	s->kind = find_kind(file, l->no, field[1]);
-	if (s->kind == KIND_INT || s->kind == KIND_TEXT) {
+	if (s->kind == KIND_INT || s->kind == KIND_TEXT || s->kind == KIND_POLICY) {
 		s->least = number(file, l->no, field[4]);
 		s->most = number(file, l->no, field[5]);
 		check_bounds(file, s);
@@ -91,7 +93,7 @@ static void write_header(const char *file, const struct setting *all, int count)
 
 	fputs("#ifndef KZ_GEN_SETTINGS_H\n#define KZ_GEN_SETTINGS_H\n\n"
 	      "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
-	      "/* All settings, one typed member each. */\nstruct kz_settings {\n",
+	      "/* All settings but those of the policy, one typed member each. */\nstruct kz_settings {\n",
 	      f);
 	for (int i = 0; i < count; i++) {
 		const struct setting *s = &all[i];
@@ -100,7 +102,7 @@ static void write_header(const char *file, const struct setting *all, int count)
 			fprintf(f, "\tint64_t %s; /* %s */\n", lower(s->name), s->unit);
 		else if (s->kind == KIND_BOOL)
 			fprintf(f, "\tbool %s;\n", lower(s->name));
-		else
+		else if (s->kind != KIND_POLICY)
 			fprintf(f, "\tchar %s[%lld]; /* %s */\n", lower(s->name),
 				(long long)s->most + 1, s->unit);
 	}
@@ -109,10 +111,12 @@ static void write_header(const char *file, const struct setting *all, int count)
 		fprintf(f, "\tKZ_SETTING_%s,\n", all[i].name);
 	fputs("\tKZ_SETTING_COUNT\n};\n\n"
 	      "/* INT: int64_t in [least, most]. BOOL: \"true\" or \"false\". TEXT: least..most bytes.\n"
-	      " * CHOICE: one of choices, separated by commas. An empty default means not set. */\n"
-	      "enum kz_setting_type { KZ_SETTING_INT, KZ_SETTING_BOOL, KZ_SETTING_TEXT, KZ_SETTING_CHOICE };\n\n"
+	      " * CHOICE: one of choices, separated by commas. An empty default means not set.\n"
+	      " * POLICY: least..most bytes of any text, without a default and without a member. */\n"
+	      "enum kz_setting_type { KZ_SETTING_INT, KZ_SETTING_BOOL, KZ_SETTING_TEXT, KZ_SETTING_CHOICE, KZ_SETTING_POLICY };\n\n"
 	      "struct kz_setting {\n\tconst char *name;\n\tconst char *unit;\n"
 	      "\tconst char *default_text;\n\tconst char *choices; /* \"\" unless CHOICE */\n"
+	      "\tconst char *packaged; /* what a new state directory gets; NULL unless POLICY */\n"
 	      "\tconst char *what;\n\tint64_t least;\n\tint64_t most;\n"
 	      "\tsize_t offset; /* in struct kz_settings */\n"
 	      "\tsize_t size;   /* of the member; for text with the final 0 */\n"
@@ -129,13 +133,21 @@ static void write_table(FILE *f, const struct setting *s)
 	fprintf(f, "\t[KZ_SETTING_%s] = {\n\t\t.name = \"%s\", .unit = ", s->name, s->name);
 	put_c_string(f, s->unit);
 	fputs(", .default_text = ", f);
-	put_c_string(f, s->value);
+	put_c_string(f, s->kind == KIND_POLICY ? "" : s->value);
 	fputs(", .choices = ", f);
 	put_c_string(f, s->choices);
+	if (s->kind == KIND_POLICY) {
+		fputs(",\n\t\t.packaged = ", f);
+		put_c_string(f, s->value);
+	}
 	fputs(",\n\t\t.what = ", f);
 	put_c_string(f, s->what);
 	fprintf(f, ",\n\t\t.least = %lld, .most = %lld, .type = KZ_SETTING_%s,\n",
 		(long long)s->least, (long long)s->most, upper(kind_names[s->kind]));
+	if (s->kind == KIND_POLICY) {
+		fputs("\t},\n", f);
+		return;
+	}
 	fprintf(f,
 		"\t\t.offset = offsetof(struct kz_settings, %s),\n"
 		"\t\t.size = sizeof(((struct kz_settings *)0)->%s) },\n",
@@ -155,6 +167,8 @@ static void write_source(const char *file, const struct setting *all, int count)
 	      "\t*s = (struct kz_settings){\n",
 	      f);
 	for (int i = 0; i < count; i++) {
+		if (all[i].kind == KIND_POLICY)
+			continue;
 		fprintf(f, "\t\t.%s = ", lower(all[i].name));
 		if (all[i].kind == KIND_INT || all[i].kind == KIND_BOOL)
 			fputs(all[i].value, f);
@@ -175,11 +189,12 @@ static void write_docs(const char *file, const struct setting *all, int count)
 	for (int i = 0; i < count; i++) {
 		const struct setting *s = &all[i];
 
-		fprintf(f, "| `%s` | %s | %s | ", s->name, s->unit,
+		fprintf(f, "| `%s` | %s | %s%s | ", s->name, s->unit,
+			s->kind == KIND_POLICY ? "none; new installation: " : "",
 			*s->value ? s->value : "(empty)");
 		if (s->kind == KIND_INT)
 			fprintf(f, "%lld | %lld", (long long)s->least, (long long)s->most);
-		else if (s->kind == KIND_TEXT)
+		else if (s->kind == KIND_TEXT || s->kind == KIND_POLICY)
 			fprintf(f, "%lld bytes | %lld bytes", (long long)s->least,
 				(long long)s->most);
 		else

@@ -129,3 +129,40 @@ make_state() {
 		[ ! -e "$KZ_STATE" ]
 	done
 }
+
+@test "POL-9: the policy takes any text of one line, which stops nothing; config check is content" {
+	make_state
+	kz config set SANDBOX_EGRESS_MODE=nonsense "SANDBOX_EGRESS_ALLOWED_PORTS=80, 99999"
+	run kz config check
+	[ "$status" -eq 0 ]
+	[ "$(kz config show -j SANDBOX_EGRESS_MODE | jq -r .value)" = nonsense ]
+	printf 'a\0b' >"$KZ_STATE/env/SANDBOX_EGRESS_MODE"
+	kz config check
+	[ "$(kz config show -j SANDBOX_EGRESS_MODE | jq -r .value)" = null ]
+}
+
+@test "POL-10: a setting of the policy has no default; show names what an installation writes" {
+	make_state
+	kz config show -j SANDBOX_EGRESS_MODE | jq -e '.value == null and .default == null and .packaged == "public_internet"'
+	kz config set SANDBOX_EGRESS_MODE=
+	[ "$(kz config show -j SANDBOX_EGRESS_MODE | jq -r .value)" = "" ]
+	[ "$(wc -c <"$KZ_STATE/env/SANDBOX_EGRESS_MODE")" -eq 1 ]
+}
+
+@test "POL-19: a value is replaced whole: a reader sees the old one or the new one" {
+	make_state
+	kz config set "SANDBOX_EGRESS_HOST_ALLOWLIST=a.example"
+	exec 9<"$KZ_STATE/env/SANDBOX_EGRESS_HOST_ALLOWLIST"
+	kz config set "SANDBOX_EGRESS_HOST_ALLOWLIST=b.example"
+	[ "$(cat <&9)" = a.example ]
+	exec 9<&-
+	[ "$(cat "$KZ_STATE/env/SANDBOX_EGRESS_HOST_ALLOWLIST")" = b.example ]
+	[ "$(find "$KZ_STATE/env" -type f ! -name .lock | wc -l)" -eq 1 ]
+}
+
+@test "DEP-15: a policy in the caller's environment is nobody's" {
+	make_state
+	SANDBOX_EGRESS_MODE=public_internet run kz config show -j SANDBOX_EGRESS_MODE
+	[ "$status" -eq 0 ]
+	[ "$(jq -r .value <<<"$output")" = null ]
+}

@@ -62,7 +62,7 @@ marked() {
 @test "LEASE-17: keys, sockets and folders have exactly the modes that the manual says" {
 	[ "$(mode_of keys/field.key)" = "600 root root" ]
 	local name
-	for name in worker grant identity; do
+	for name in worker grant receipt identity; do
 		[ "$(mode_of keys/$name.key)" = "640 root kz" ]
 	done
 	[ "$(mode_of .)" = "750 root kz" ]
@@ -71,6 +71,55 @@ marked() {
 	[ "$(mode_of valkey)" = "700 root kz" ]
 	[ "$(mode_of run/valkey.sock)" = "660 root kz" ]
 	[ "$(mode_of env/SANDBOX_WARM_POOL_MIN)" = "640 root kz" ]
+	[ "$(mode_of env/SANDBOX_EGRESS_MODE)" = "640 root kz" ]
+	[ "$(stat -c '%a %U' "$KZ_STATE/public")" = "755 root" ]
+	[ "$(stat -c '%a %U' "$KZ_STATE/public/keys.json")" = "644 root" ]
+}
+
+@test "POL-22: a new installation has the packaged policy, value for value, and the vintage fresh" {
+	local line name count=0
+	while IFS= read -r line; do
+		name=${line%%=*}
+		kz config show -j "$name" | jq -e '.packaged != null' >/dev/null || continue
+		count=$((count + 1))
+		echo "$line"
+		[ "$(cat "$KZ_STATE/env/$name")" = "${line#*=}" ]
+	done < <(grep -v '^#' "$BATS_TEST_DIRNAME/../../policy/packaged.env")
+	[ "$count" -eq 9 ]
+	[ "$(cat "$KZ_STATE/env/KZ_INSTALL_VINTAGE")" = fresh ]
+}
+
+@test "POL-22: one that stood before there was a policy gets the vintage upgrade, and stays without network" {
+	local saved=$BATS_TEST_TMPDIR/saved
+	mkdir "$saved"
+	mv "$KZ_STATE"/env/{SANDBOX_EGRESS_*,KZ_EGRESS_DENY_CIDRS,KZ_PROXY_URL,KZ_INSTALL_VINTAGE} "$saved"
+	kz up
+	[ "$(cat "$KZ_STATE/env/KZ_INSTALL_VINTAGE")" = upgrade ]
+	run ls "$KZ_STATE/env"
+	[[ "$output" != *SANDBOX_EGRESS_* ]]
+	[[ "$output" != *KZ_PROXY_URL* ]]
+	# and what an operator then saves is kept by the next one
+	kz config set SANDBOX_EGRESS_ENABLED=true
+	kz up
+	[ "$(cat "$KZ_STATE/env/SANDBOX_EGRESS_ENABLED")" = true ]
+	[ ! -e "$KZ_STATE/env/SANDBOX_EGRESS_MODE" ]
+	cp -a "$saved"/* "$KZ_STATE/env"
+}
+
+@test "POL-19, ADM-4: a policy that changes, and one that holds nonsense, restarts nothing and closes nothing" {
+	local before reads log=$KZ_STATE/log/kz-controller/current
+	before=$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")
+	reads=$(grep -c 'settings read' "$log") || true
+	kz config set SANDBOX_EGRESS_MODE=nonsense "SANDBOX_EGRESS_ALLOWED_PORTS=80;443" KZ_PROXY_IDLE_SECONDS=200
+	printf 'a\0b' >"$KZ_STATE/env/SANDBOX_EGRESS_PRIVATE_CIDRS"
+	read_again() { [ "$(grep -c 'settings read' "$log")" -gt "$reads" ]; }
+	kz_wait 20 read_again
+	kz status
+	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")" = "$before" ]
+	kz_run -c 'print(6 * 7)'
+	[ "$status" -eq 0 ]
+	kz config set SANDBOX_EGRESS_MODE=public_internet SANDBOX_EGRESS_ALLOWED_PORTS=80,443 \
+		SANDBOX_EGRESS_PRIVATE_CIDRS=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7 KZ_PROXY_IDLE_SECONDS=300
 }
 
 @test "DEP-9: the private Valkey evicts nothing, keeps every write, and listens on no port" {

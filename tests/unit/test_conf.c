@@ -18,6 +18,8 @@
 #include "base/str.h"
 #include "core/conf/conf.h"
 #include "core/conf/keys.h"
+#include "core/conf/public.h"
+#include "port/seal-sign.h"
 
 static char state_dir[64];
 
@@ -288,6 +290,7 @@ static void keys_are_made_once_with_their_modes(void **state)
 	assert_int_equal(mode_of("field.key"), 0600);
 	assert_int_equal(mode_of("worker.key"), 0640);
 	assert_int_equal(mode_of("grant.key"), 0640);
+	assert_int_equal(mode_of("receipt.key"), 0640);
 	assert_int_equal(mode_of("identity.key"), 0640);
 	for (int k = KZ_KEY_FIELD; k <= KZ_KEY_IDENTITY; k++) {
 		assert_int_equal(kz_keys_read(state_dir, (enum kz_key)k, &a, NULL), KZ_OK);
@@ -299,15 +302,15 @@ static void keys_are_made_once_with_their_modes(void **state)
 
 static void keys_rotation_leaves_identifiers_alone(void **state)
 {
-	struct kz_secret before[4], after[4];
+	struct kz_secret before[KZ_KEY_IDENTITY + 1], after[KZ_KEY_IDENTITY + 1];
 	char a[KZ_ID_HEX], b[KZ_ID_HEX];
 
 	(void)state;
 	assert_int_equal(kz_keys_make(state_dir, (gid_t)-1, NULL), KZ_OK);
-	for (int k = 0; k < 4; k++)
+	for (int k = 0; k <= KZ_KEY_IDENTITY; k++)
 		assert_int_equal(kz_keys_read(state_dir, (enum kz_key)k, &before[k], NULL), KZ_OK);
 	assert_int_equal(kz_keys_rotate(state_dir, (gid_t)-1, NULL), KZ_OK);
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k <= KZ_KEY_IDENTITY; k++) {
 		assert_int_equal(kz_keys_read(state_dir, (enum kz_key)k, &after[k], NULL), KZ_OK);
 		assert_int_equal(kz_equal(before[k].bytes, after[k].bytes, KZ_KEY_BYTES),
 				 k == KZ_KEY_IDENTITY);
@@ -315,6 +318,104 @@ static void keys_rotation_leaves_identifiers_alone(void **state)
 	kz_conversation_id(&before[KZ_KEY_IDENTITY], "a", "c", a);
 	kz_conversation_id(&after[KZ_KEY_IDENTITY], "a", "c", b);
 	assert_string_equal(a, b);
+}
+
+static void read_public(struct kz_buf *out)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/public/keys.json", state_dir);
+	kz_buf_clear(out);
+	assert_int_equal(kz_file_read(AT_FDCWD, path, out, NULL), KZ_OK);
+}
+
+/* What stands in the public file is the public half of a private key, and a rotation changes it. */
+static void grant_6_public_halves_are_written_for_everybody(void **state)
+{
+	static const enum kz_key keys[] = { KZ_KEY_GRANT, KZ_KEY_RECEIPT };
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(4096);
+	kz_auto_buf struct kz_buf former = KZ_BUF_INIT(4096);
+	char path[128], text[KZ_PASERK_PUBLIC_TEXT], kid[KZ_PASERK_PID_TEXT], want[256];
+	struct kz_err err = KZ_ERR_INIT;
+	struct kz_secret seed;
+	struct kz_public key;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(kz_public_write(state_dir, &err), KZ_E_CONFIG);
+	assert_string_equal(err.reason, "key_missing");
+	assert_int_equal(kz_keys_make(state_dir, (gid_t)-1, NULL), KZ_OK);
+	assert_int_equal(kz_public_write(state_dir, NULL), KZ_OK);
+	read_public(&b);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(kz_keys_read(state_dir, keys[i], &seed, NULL), KZ_OK);
+		kz_sign_public(&seed, &key);
+		kz_paserk_public(&key, text);
+		kz_paserk_pid(&key, kid);
+		snprintf(want, sizeof(want), "\"%s\":[{\"kid\":\"%s\",\"key\":\"%s\"}]",
+			 i ? "receipt" : "grant", kid, text);
+		assert_non_null(strstr(kz_buf_str(&b), want));
+		kz_hex_encode(seed.bytes, sizeof(seed.bytes), want);
+		assert_null(strstr(kz_buf_str(&b), want));
+	}
+	snprintf(path, sizeof(path), "%s/public", state_dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	snprintf(path, sizeof(path), "%s/public/keys.json", state_dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	/* Nothing is written when nothing changed. */
+	ino_t inode = st.st_ino;
+
+	assert_int_equal(kz_public_write(state_dir, NULL), KZ_OK);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_ino == inode);
+	assert_int_equal(kz_keys_rotate(state_dir, (gid_t)-1, NULL), KZ_OK);
+	assert_int_equal(kz_public_write(state_dir, NULL), KZ_OK);
+	assert_int_equal(kz_buf_add(&former, b.data, b.len, NULL), KZ_OK);
+	read_public(&b);
+	assert_string_not_equal(kz_buf_str(&b), kz_buf_str(&former));
+}
+
+/* POL-9, POL-10: what the policy says never stops kz, has no default, and is told as it is. */
+static void pol_9_the_policy_is_text_without_a_default(void **state)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(8192);
+	kz_auto_buf struct kz_buf huge = KZ_BUF_INIT(100000);
+	struct kz_err err = KZ_ERR_INIT;
+	struct kz_conf c;
+	bool is_set = true;
+
+	(void)state;
+	assert_int_equal(kz_conf_policy(state_dir, "SANDBOX_EGRESS_MODE", &b, &is_set, NULL),
+			 KZ_OK);
+	assert_false(is_set);
+	put("SANDBOX_EGRESS_MODE", "", 0);
+	assert_int_equal(kz_conf_policy(state_dir, "SANDBOX_EGRESS_MODE", &b, &is_set, NULL),
+			 KZ_OK);
+	assert_false(is_set);
+	put("SANDBOX_EGRESS_MODE", "no such mode\x1b\n", 14);
+	put("KZ_EGRESS_DENY_CIDRS", "a\0b", 3);
+	for (int i = 0; i < 9000; i++)
+		assert_int_equal(kz_buf_puts(&huge, "1,", NULL), KZ_OK);
+	put("SANDBOX_EGRESS_ALLOWED_PORTS", huge.data, huge.len);
+	assert_int_equal(kz_conf_load(&c, state_dir, &err), KZ_OK);
+	assert_int_equal(kz_conf_text(&c, "SANDBOX_EGRESS_MODE", &b, NULL), KZ_OK);
+	assert_string_equal(kz_buf_str(&b), "no such mode\x1b");
+	assert_int_equal(kz_conf_policy(state_dir, "KZ_EGRESS_DENY_CIDRS", &b, &is_set, &err),
+			 KZ_E_CONFIG);
+	assert_string_equal(err.reason, "setting_invalid");
+	assert_int_equal(
+		kz_conf_policy(state_dir, "SANDBOX_EGRESS_ALLOWED_PORTS", &b, &is_set, NULL),
+		KZ_E_CONFIG);
+	/* Any text of one line can be stored; what could not be told again cannot. */
+	assert_int_equal(
+		kz_conf_store(state_dir, "SANDBOX_EGRESS_MODE", "nonsense, of course", NULL),
+		KZ_OK);
+	assert_int_equal(kz_conf_store(state_dir, "SANDBOX_EGRESS_MODE", "a\nb", &err),
+			 KZ_E_CONFIG);
+	assert_int_equal(kz_conf_store(state_dir, "SANDBOX_EGRESS_ALLOWED_PORTS", huge.data, &err),
+			 KZ_E_CONFIG);
 }
 
 static void spoil(const char *name, const char *content, mode_t mode)
@@ -390,6 +491,8 @@ int main(void)
 		FRESH(valkey_urls),
 		FRESH(keys_are_made_once_with_their_modes),
 		FRESH(keys_rotation_leaves_identifiers_alone),
+		FRESH(grant_6_public_halves_are_written_for_everybody),
+		FRESH(pol_9_the_policy_is_text_without_a_default),
 		FRESH(keys_that_are_wrong_are_refused_and_never_replaced),
 		FRESH(worker_secrets_differ_by_name_and_instance),
 	};

@@ -149,6 +149,13 @@ static void pool_8_defaults(void **state)
 		const struct kz_setting *t = &kz_setting_table[i];
 
 		assert_true(t->offset + t->size <= sizeof(s));
+		/* POL-10: what a policy setting is packaged with is no default of the program. */
+		assert_true((t->type == KZ_SETTING_POLICY) == (t->packaged != NULL));
+		if (t->packaged) {
+			assert_int_equal(t->size, 0);
+			assert_string_equal(t->default_text, "");
+			assert_true((int64_t)strlen(t->packaged) <= t->most);
+		}
 		if (t->type == KZ_SETTING_INT) {
 			int64_t v;
 

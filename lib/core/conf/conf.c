@@ -96,21 +96,32 @@ static bool is_ours(const char *name)
 }
 
 /* One file of the env directory: empty means not set; one newline at the end is not part of the value. */
-static enum kz_rc env_one(int dir, const char *name, struct kz_settings *s, struct kz_err *err)
+static enum kz_rc env_read(int dir, const char *name, struct kz_buf *b, bool *is_set,
+			   struct kz_err *err)
 {
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(VALUE_BYTES);
-	enum kz_rc rc = kz_file_read(dir, name, &b, err);
+	enum kz_rc rc = kz_file_read(dir, name, b, err);
 
+	*is_set = false;
 	if (rc == KZ_E_DATA)
 		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value is longer than %d bytes",
 				 name, VALUE_BYTES);
-	if (rc || b.len == 0)
+	if (rc || b->len == 0)
 		return rc;
-	if (strlen(kz_buf_str(&b)) != b.len)
+	if (strlen(kz_buf_str(b)) != b->len)
 		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value holds a byte 0", name);
-	if (b.data[b.len - 1] == '\n')
-		b.data[--b.len] = '\0';
-	return kz_conf_set(s, name, kz_buf_str(&b), err);
+	if (b->data[b->len - 1] == '\n')
+		b->data[--b->len] = '\0';
+	*is_set = true;
+	return KZ_OK;
+}
+
+static enum kz_rc env_one(int dir, const char *name, struct kz_settings *s, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(VALUE_BYTES);
+	bool is_set;
+	enum kz_rc rc = env_read(dir, name, &b, &is_set, err);
+
+	return rc || !is_set ? rc : kz_conf_set(s, name, kz_buf_str(&b), err);
 }
 
 static enum kz_rc env_load(int dir, struct kz_settings *s, struct kz_err *err)
@@ -126,26 +137,16 @@ static enum kz_rc env_load(int dir, struct kz_settings *s, struct kz_err *err)
 		return kz_err_sys(err, KZ_E_IO, "cannot read the env directory");
 	}
 	while (errno = 0, (e = readdir(d))) {
-		enum kz_rc rc = is_ours(e->d_name) ? env_one(dir, e->d_name, s, err) : KZ_OK;
+		/* What the policy holds stops nothing, whatever it is [POL-9]. */
+		enum kz_rc rc = is_ours(e->d_name) && !kz_conf_is_policy(e->d_name) ?
+					env_one(dir, e->d_name, s, err) :
+					KZ_OK;
 
 		/* A file that is replaced meanwhile is there again under its name. */
 		if (rc)
 			return rc;
 	}
 	return errno ? kz_err_sys(err, KZ_E_IO, "cannot read the env directory") : KZ_OK;
-}
-
-void kz_conf_ignored(const struct kz_settings *s, struct kz_buf *names)
-{
-	for (size_t i = 0; i < KZ_SETTING_COUNT; i++) {
-		kz_auto_buf struct kz_buf is = KZ_BUF_INIT(VALUE_BYTES);
-		const char *name = kz_setting_table[i].name;
-		const char *value = getenv(name);
-
-		if (value && !kz_conf_get(s, name, &is, NULL) &&
-		    strcmp(kz_buf_str(&is), value) != 0)
-			kz_buf_printf(names, NULL, "%s%s", names->len ? ", " : "", name);
-	}
 }
 
 static enum kz_rc open_failed(const char *state, const char *what, struct kz_err *err)
@@ -221,6 +222,48 @@ enum kz_rc kz_conf_store(const char *state, const char *name, const char *value,
 	if (fstat(dir, &st) < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot look at %s", dir_path);
 	return kz_file_replace(dir, name, text, strlen(text), 0640, st.st_gid, err);
+}
+
+enum kz_rc kz_conf_policy(const char *state, const char *name, struct kz_buf *out, bool *is_set,
+			  struct kz_err *err)
+{
+	char path[272];
+
+	*is_set = false;
+	if (kz_str_format(path, sizeof(path), err, "%s/env", state))
+		return KZ_E_CONFIG;
+	kz_auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(VALUE_BYTES);
+	enum kz_rc rc;
+
+	if (dir < 0)
+		return open_failed(state, path, err);
+	rc = env_read(dir, name, &b, is_set, err);
+	if (rc == KZ_E_NOINPUT)
+		return KZ_OK;
+	return rc || !*is_set ? rc : kz_buf_add(out, b.data, b.len, err);
+}
+
+enum kz_rc kz_conf_text(const struct kz_conf *c, const char *name, struct kz_buf *out,
+			struct kz_err *err)
+{
+	bool is_set;
+
+	return kz_conf_is_policy(name) ? kz_conf_policy(c->state, name, out, &is_set, err) :
+					 kz_conf_get(&c->set, name, out, err);
+}
+
+void kz_conf_ignored(const struct kz_conf *c, struct kz_buf *names)
+{
+	for (size_t i = 0; i < KZ_SETTING_COUNT; i++) {
+		kz_auto_buf struct kz_buf is = KZ_BUF_INIT(VALUE_BYTES);
+		const char *name = kz_setting_table[i].name;
+		const char *value = getenv(name);
+
+		if (value && !kz_conf_text(c, name, &is, NULL) &&
+		    strcmp(kz_buf_str(&is), value) != 0)
+			kz_buf_printf(names, NULL, "%s%s", names->len ? ", " : "", name);
+	}
 }
 
 enum kz_rc kz_conf_path(const struct kz_conf *c, const char *suffix, char *out, size_t size,

@@ -4,7 +4,8 @@
  * Settings come from STATE/env (one file a variable, as s6-envdir reads) over the
  * defaults of policy/settings.tbl, and from nowhere else; a caller's environment
  * chooses KZ_STATE only [DEP-15].  A nonsensical set fails with the setting's
- * name [POOL-8].  Layer 3.
+ * name [POOL-8].  Settings of the egress policy have no default and no member: their
+ * text is in STATE/env, whatever it is, and core/egress/policy.h makes sense of it.  Layer 3.
  */
 #ifndef KZ_CORE_CONF_CONF_H
 #define KZ_CORE_CONF_CONF_H
@@ -34,15 +35,27 @@ enum kz_rc kz_conf_state_make(char out[256], struct kz_err *err);
  * with the fix; setting_invalid (78) naming the setting.
  */
 enum kz_rc kz_conf_load(struct kz_conf *c, const char *state, struct kz_err *err);
-/* One setting from text into s; and the rules between settings (min <= max ...). err: setting_invalid, setting_unknown */
+/* One setting from text into s (of the policy: only whether it could be stored); and the rules between settings (min <= max ...). err: setting_invalid, setting_unknown */
 enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value,
 		       struct kz_err *err);
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
-/* The value of a setting as text. err: setting_unknown */
+/* The value of a setting as text; of one of the policy "", which is its default. err: setting_unknown */
 enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out,
 		       struct kz_err *err);
+/* Is this a setting of the policy: without a default, any text? */
+bool kz_conf_is_policy(const char *name);
+/*
+ * The stored text of a setting of the policy.
+ * in: state directory. out: appended; is_set false when the file is absent or empty
+ * err: no_permission, not_running; setting_invalid when it is no text of one line and bounded length
+ */
+enum kz_rc kz_conf_policy(const char *state, const char *name, struct kz_buf *out, bool *is_set,
+			  struct kz_err *err);
+/* The value of any setting as text: kz_conf_get, or the stored text of one of the policy ("" when not set). err: as both */
+enum kz_rc kz_conf_text(const struct kz_conf *c, const char *name, struct kz_buf *out,
+			struct kz_err *err);
 /* Settings that stand in the caller's environment with another value, where nobody reads them. out: names, with ", " between [DEP-15] */
-void kz_conf_ignored(const struct kz_settings *s, struct kz_buf *names);
+void kz_conf_ignored(const struct kz_conf *c, struct kz_buf *names);
 /* The default of a setting as text. err: setting_unknown */
 enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *err);
 /* Write one value to STATE/env, whole or not at all; checks it, and the set that it makes, first. err: as kz_conf_set, kz_conf_check; not_running, no_permission */

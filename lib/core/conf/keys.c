@@ -16,9 +16,8 @@
 #define auto_secret kz_auto(kz_secret_release)
 
 static const char *const files[] = {
-	[KZ_KEY_FIELD] = "field.key",
-	[KZ_KEY_WORKER] = "worker.key",
-	[KZ_KEY_GRANT] = "grant.key",
+	[KZ_KEY_FIELD] = "field.key",       [KZ_KEY_WORKER] = "worker.key",
+	[KZ_KEY_GRANT] = "grant.key",       [KZ_KEY_RECEIPT] = "receipt.key",
 	[KZ_KEY_IDENTITY] = "identity.key",
 };
 
@@ -135,10 +134,10 @@ static enum kz_rc key_ensure(int dir, enum kz_key which, gid_t gid, struct kz_se
 
 static enum kz_rc keys_derive(int dir, const struct kz_secret *field, gid_t gid, struct kz_err *err)
 {
-	static const enum kz_key derived[] = { KZ_KEY_WORKER, KZ_KEY_GRANT };
+	static const enum kz_key derived[] = { KZ_KEY_WORKER, KZ_KEY_GRANT, KZ_KEY_RECEIPT };
 	enum kz_rc rc = KZ_OK;
 
-	for (size_t i = 0; !rc && i < 2; i++) {
+	for (size_t i = 0; !rc && i < sizeof(derived) / sizeof(derived[0]); i++) {
 		auto_secret struct kz_secret key = { .is_set = false };
 
 		kz_derive(field, files[derived[i]], &key);

@@ -16,20 +16,26 @@ static const struct kz_setting *setting_find(const char *name, struct kz_err *er
 	return NULL;
 }
 
-static enum kz_rc set_text(const struct kz_setting *d, char *to, const char *value,
-			   struct kz_err *err)
+static enum kz_rc check_text(const struct kz_setting *d, const char *value, struct kz_err *err)
 {
 	size_t len = strlen(value);
 
-	if (len < (size_t)d->least || len > (size_t)d->most || len >= d->size)
+	if (len < (size_t)d->least || len > (size_t)d->most)
 		return kz_refuse(err, KZ_R_SETTING_INVALID,
 				 "%s: a text of %" PRId64 " to %" PRId64 " bytes is needed",
 				 d->name, d->least, d->most);
 	if (kz_str_has_control(value) || !kz_utf8_valid(value, len))
 		return kz_refuse(err, KZ_R_SETTING_INVALID,
 				 "%s: the value holds control characters or is not UTF-8", d->name);
-	memcpy(to, value, len + 1);
 	return KZ_OK;
+}
+
+static enum kz_rc set_text(const struct kz_setting *d, char *to, const char *value,
+			   struct kz_err *err)
+{
+	enum kz_rc rc = check_text(d, value, err);
+
+	return rc ? rc : kz_str_copy(to, d->size, value, err);
 }
 
 /* Is value one of the words in "a,b,c"? */
@@ -80,6 +86,7 @@ enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *valu
 			return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: one of %s is needed",
 					 d->name, d->choices);
 		return set_text(d, to, value, err);
+	case KZ_SETTING_POLICY: return check_text(d, value, err);
 	case KZ_SETTING_TEXT: break;
 	}
 	return set_text(d, to, value, err);
@@ -93,6 +100,8 @@ enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_
 
 	if (!d)
 		return err ? err->rc : KZ_E_CONFIG;
+	if (d->type == KZ_SETTING_POLICY)
+		return kz_buf_puts(out, "", err);
 	from = (const char *)s + d->offset;
 	if (d->type == KZ_SETTING_INT) {
 		int64_t n;
@@ -107,6 +116,13 @@ enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_
 		return kz_buf_puts(out, on ? "true" : "false", err);
 	}
 	return kz_buf_puts(out, from, err);
+}
+
+bool kz_conf_is_policy(const char *name)
+{
+	const struct kz_setting *d = setting_find(name, NULL);
+
+	return d && d->type == KZ_SETTING_POLICY;
 }
 
 enum kz_rc kz_conf_default(const char *name, struct kz_buf *out, struct kz_err *err)

@@ -32,6 +32,7 @@ void kz_revoked_free(struct kz_revoked *r);
 KZ_AUTO(kz_auto_revoked_, struct kz_revoked *, kz_revoked_free)
 #define kz_auto_revoked kz_auto(kz_auto_revoked_)
 
+/* What it says: its serial; how many executions it lists; the time before which all grants are revoked. */
 int64_t kz_revoked_serial(const struct kz_revoked *r);
 size_t kz_revoked_count(const struct kz_revoked *r);   /* executions */
 int64_t kz_revoked_before(const struct kz_revoked *r); /* Unix time; 0: none */

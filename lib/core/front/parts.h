@@ -103,7 +103,7 @@ enum kz_rc kz_front_store_one(const struct kz_front *f, const char *set, struct 
 /* Say what was stored, and what of it counts only after a start. */
 void kz_front_told(const struct kz_front *f, const char *const *sets, size_t count, size_t changed);
 /* Say which settings stand in the caller's environment with another value: nobody reads them there [DEP-15]. */
-void kz_front_note_environment(const struct kz_front *f, const struct kz_settings *s);
+void kz_front_note_environment(const struct kz_front *f, const struct kz_conf *c);
 
 /* -- status.c -- */
 

@@ -51,6 +51,18 @@ enum kz_rc kz_front_check_early(const struct kz_front *f, const char *const *set
 	return kz_front_check(&c, sets, count, err);
 }
 
+/* Is that the value already? Of the policy a text that cannot be read is another one, and an empty one is not the absent one. */
+static bool is_stored(const struct kz_conf *c, const char *name, const char *value)
+{
+	kz_auto_buf struct kz_buf old = KZ_BUF_INIT(8192);
+	bool is_set = true;
+	enum kz_rc rc = kz_conf_is_policy(name) ?
+				kz_conf_policy(c->state, name, &old, &is_set, NULL) :
+				kz_conf_get(&c->set, name, &old, NULL);
+
+	return !rc && is_set && strcmp(kz_buf_str(&old), value) == 0;
+}
+
 /*
  * Store each setting.  One may only become right after another (a least below a
  * most), so those that are refused are tried again while any goes through.
@@ -66,12 +78,9 @@ static enum kz_rc store(struct kz_conf *c, const char *const *sets, size_t count
 	for (size_t round = 0, left = count; left > 0 && round <= count; round++) {
 		left = 0;
 		for (size_t i = 0; i < count; i++) {
-			kz_auto_buf struct kz_buf old = KZ_BUF_INIT(1024);
-
-			if ((rc = split(sets[i], name, sizeof name, &value, err)) ||
-			    (rc = kz_conf_get(&c->set, name, &old, err)))
+			if ((rc = split(sets[i], name, sizeof name, &value, err)))
 				return rc;
-			if (strcmp(kz_buf_str(&old), value) == 0)
+			if (is_stored(c, name, value))
 				continue;
 			rc = kz_conf_store(c->state, name, value, err);
 			/* Only a set that is wrong so far can become right; a failed write is told. */
@@ -129,11 +138,11 @@ void kz_front_told(const struct kz_front *f, const char *const *sets, size_t cou
 			kz_front_say(f, "note: %s counts after the next: kz down; kz up", name);
 }
 
-void kz_front_note_environment(const struct kz_front *f, const struct kz_settings *s)
+void kz_front_note_environment(const struct kz_front *f, const struct kz_conf *c)
 {
 	kz_auto_buf struct kz_buf names = KZ_BUF_INIT(4096);
 
-	kz_conf_ignored(s, &names);
+	kz_conf_ignored(c, &names);
 	if (names.len)
 		kz_front_say(f,
 			     "note: not taken from the environment: %s; store a setting with: "

@@ -12,7 +12,9 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/conf/keys.h"
+#include "core/conf/public.h"
 #include "core/front/parts.h"
+#include "core/front/seed.h"
 #include "rule/reason.h"
 
 /* Folder, mode; run/ and audit/ hand their group on, so that sockets and the store's own files get it. */
@@ -197,7 +199,8 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 		    (rc = kz_dir_make(AT_FDCWD, path, folders[i].mode, gid, err)))
 			return rc;
 	if ((rc = hand_over(f, "env", gid, err)) || (rc = hand_over(f, "audit", gid, err)) ||
-	    (rc = kz_keys_make(f->state, gid, err)))
+	    (rc = kz_keys_make(f->state, gid, err)) || (rc = kz_public_write(f->state, err)) ||
+	    (rc = kz_front_seed(c, f->state, err)))
 		return rc;
 	if (c->set.kz_deployment_id[0])
 		return KZ_OK;

@@ -232,7 +232,7 @@ static enum kz_rc begin(struct kz_front *f, const struct kz_front_up *o, struct 
 	if (rc)
 		return rc;
 	kz_front_told(f, o->sets, o->set_count, changed);
-	kz_front_note_environment(f, &c->set);
+	kz_front_note_environment(f, c);
 	return kz_front_is_scanning(f) ? join(f, o, err) : launch(f, c, svscan, pidfd, err);
 }
 
