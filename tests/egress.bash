@@ -26,9 +26,11 @@
 # eg_mark                   forget what was seen so far
 # eg_asked                  names and types asked of the scripted DNS server since eg_mark, one a line
 # eg_tried                  connections tried since eg_mark: "tcp|udp ADDRESS PORT", DNS questions left out
-# eg_mint MODE [OPTION]...  a grant for the caller's own connections; sets grant and execution
+# eg_mint MODE [OPTION]...  a grant for the test's own connections, made by tests/egress/mint.py with these options;
+#                           sets grant and execution, and EG_SOCK, EG_GRANT and EG_EXECUTION for eg_ask
 # eg_ask ...                tests/egress/ask.py, with that grant
-# eg_denials                the denials in the audit: "REASON HOST PORT", oldest first
+# eg_denials                the denials in the audit: "REASON HOST PORT", oldest first; eg_is_denied REASON HOST PORT
+# eg_probe NAME [ARG]...    a function of tests/egress/probes.py
 #
 # Names: web.pub.lab (93.184.216.34 and 2606:2800:220:1::1), pypi, npm, git, files (the same), four.pub.lab,
 # six.pub.lab, other.pub.lab, web.priv.lab (10.1.2.3), six.priv.lab (fd12:3456::3), and the script's.
@@ -160,6 +162,7 @@ eg_dns() {
 eg_web() {
 	mkdir -p "$EG/www" "$EG/nginx"
 	echo "the internet says hello" >"$EG/www/hello"
+	"$EG_PYTHON" "$EG_HERE/egress/fixtures.py" "$EG/www" || return 1
 	truncate -s 1G "$EG/www/big"
 	cat >"$EG/nginx.conf" <<-END
 		user root;
@@ -191,6 +194,7 @@ eg_web() {
 				listen 443 ssl backlog=8192;
 				listen [::]:443 ssl backlog=8192 ipv6only=on;
 				root $EG/www;
+				index index.html;
 				location /redirect/metadata { return 302 http://169.254.169.254/latest/meta-data/; }
 				location /redirect/private { return 302 http://10.1.2.3/hello; }
 				location /redirect/loopback { return 302 http://127.0.0.1:80/hello; }
@@ -198,7 +202,7 @@ eg_web() {
 				location /redirect/port { return 302 http://web.pub.lab:22/hello; }
 				location /redirect/good { return 302 http://four.pub.lab/hello; }
 				location /post { if (\$request_method = POST) { return 200 "posted\n"; } return 405; }
-				location = /kzdemo { alias $EG/www/kzdemo.json; default_type application/json; }
+				location = /kzdemo { alias $EG/www/kzdemo.\$scheme.\$host.json; default_type application/json; }
 			}
 		}
 	END
@@ -288,4 +292,19 @@ eg_tried() {
 		awk '!seen[$0]++ { print $1, $2, $3 }'
 }
 
+# The grant is for connections of the test itself, which come from its own uid.
+# shellcheck disable=SC2034 # for the test
+eg_mint() {
+	read -r grant execution < <("$EG_PYTHON" "$EG_HERE/egress/mint.py" "$KZ_STATE" "$@")
+	export EG_SOCK=$KZ_STATE/run/proxy/proxy.sock EG_GRANT=$grant EG_EXECUTION=$execution
+	[ -n "$grant" ]
+}
+
+# The proxy writes them behind its answers.
+eg_denials() {
+	"$KZ_BIN/kz-audit" list -j -k denial | jq -r '"\(.reason) \(.egress[0].host) \(.egress[0].port)"'
+}
+eg_is_denied() { eg_denials | grep -qxF "$*"; }
+
 eg_ask() { "$EG_PYTHON" "$EG_HERE/egress/ask.py" "$@"; }
+eg_probe() { eg_ask probe "$@"; }

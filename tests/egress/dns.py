@@ -184,6 +184,7 @@ ODD = {
     "bench": both(["198.18.9.9"]),
     "own": both(["93.184.216.99"]),
     "dead": both(["93.184.216.1"]),
+    "fallover": both(["93.184.216.1", "93.184.216.34"]),
     "mixed": both([PUBLIC, "127.0.0.1"]),
     "mixedfirst": both(["10.1.2.3", PUBLIC]),
     "mixed46": both([PUBLIC], ["::1"]),

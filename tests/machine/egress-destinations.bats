@@ -1,0 +1,171 @@
+# Every spelling of every kind of destination through the real proxy, in each mode; and that nothing denied was even tried.
+# shellcheck disable=SC2154 # run and eg_mint set the variables
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+load ../egress
+
+setup_file() {
+	local mode
+	eg_start SANDBOX_WARM_POOL_MIN=0 KZ_PROXY_CONNECT_SECONDS=3 || return 1
+	for mode in isolated public_internet private_network host_allowlist; do
+		case $mode in
+		isolated) eg_mint isolated 'ports=[]' ;;
+		public_internet) eg_mint public_internet ;;
+		private_network) eg_mint private_network 'cidrs=["10.0.0.0/8","172.16.0.0/12","192.168.0.0/16","fc00::/7"]' ;;
+		host_allowlist)
+			eg_mint host_allowlist 'hosts=["web.pub.lab","pypi.pub.lab","pub.odd.lab","priv.odd.lab","priv2.odd.lab","mixedpriv.odd.lab","mixed.odd.lab","loop.odd.lab","meta.odd.lab","rebind.odd.lab","mapped.odd.lab","pub.test","93.184.216.34","2606:2800:220:1::1"]' 'cidrs=["10.0.0.0/8"]'
+			;;
+		esac
+		echo "$mode $grant $execution"
+	done | jq -Rn '[inputs | split(" ") | {(.[0]): [.[1], .[2]]}] | add' >"$EG/grants.json"
+	eg_mint public_internet
+}
+
+teardown_file() {
+	eg_stop
+}
+
+# What may have been tried: the laboratory's public and private servers.
+reached_only() {
+	local tried
+	tried=$(eg_tried)
+	[ -n "$tried" ] || {
+		echo "nothing was tried at all" >&2
+		return 1
+	}
+	if grep -vE "^tcp ($1) [0-9]+$" <<<"$tried" >&2; then
+		return 1
+	fi
+}
+
+PUBLIC='93\.184\.[0-9.]+|2606:2800:220:1::1|2606:4700:4700::1111'
+PRIVATE='10\.1\.2\.3|192\.168\.7\.7|192\.168\.1\.1|172\.16\.5\.5|10\.0\.0\.1|fd12:3456::[13]'
+
+@test "PROXY-8 POL-5 INV-33 the table of spellings, in four modes" {
+	eg_mark
+	run -0 "$EG_PYTHON" "$EG_HERE/egress/destinations.py" "$EG_HERE/egress/spellings.tsv"
+	[[ ${lines[-1]} =~ ^([0-9]+)\ destinations && ${BASH_REMATCH[1]} -ge 200 ]]
+	reached_only "$PUBLIC|$PRIVATE"
+	[ -z "$(eg_tried | grep -E '93\.184\.216\.99')" ]
+}
+
+@test "PROXY-3 POL-5 the same table by plain HTTP" {
+	eg_mark
+	run -0 "$EG_PYTHON" "$EG_HERE/egress/destinations.py" "$EG_HERE/egress/spellings.tsv" plain
+	reached_only "$PUBLIC|$PRIVATE"
+}
+
+@test "PROXY-5 PROXY-7 INV-27 names with mixed, private, chained, empty, huge and broken answers, in four modes" {
+	eg_mark
+	run -0 "$EG_PYTHON" "$EG_HERE/egress/destinations.py" "$EG_HERE/egress/names.tsv"
+	reached_only "$PUBLIC|$PRIVATE"
+	[ -z "$(eg_tried | grep -E '93\.184\.216\.99')" ]
+}
+
+@test "POL-1 in isolated mode nothing is asked of DNS" {
+	eg_mark
+	read -r EG_GRANT EG_EXECUTION < <(jq -r '.isolated | join(" ")' "$EG/grants.json")
+	export EG_GRANT EG_EXECUTION
+	run -0 eg_ask connect web.pub.lab:443 pub.odd.lab:80 93.184.216.34:80 priv.odd.lab:80
+	[ "$(grep -c '^403 ' <<<"$output")" -eq 4 ]
+	[ -z "$(eg_asked)" ]
+	[ -z "$(eg_tried)" ]
+}
+
+@test "POL-1 a name that is not in the list, and a port that is not allowed, are not looked up" {
+	eg_mark
+	run -0 eg_ask connect web.pub.lab:22 pub.odd.lab:25 localhost:80 web:80 x.onion:80
+	[ "$(grep -c '^403 ' <<<"$output")" -eq 5 ]
+	read -r EG_GRANT EG_EXECUTION < <(jq -r '.host_allowlist | join(" ")' "$EG/grants.json")
+	export EG_GRANT EG_EXECUTION
+	run -0 eg_ask connect other.pub.lab:443 www.web.pub.lab:443 pub.lab:443 xweb.pub.lab:80 web.pub.lab.odd.lab:80
+	[ "$(grep -c '^403 ' <<<"$output")" -eq 5 ]
+	[ -z "$(eg_asked)" ]
+	[ -z "$(eg_tried)" ]
+}
+
+@test "PROXY-4 a name that changes to loopback is refused from then on, and loopback is never tried" {
+	local n=0
+	eg_mark
+	run -0 eg_ask connect rebind.odd.lab:8443 rebind.odd.lab:8443 rebind.odd.lab:8443 rebind.odd.lab:8443
+	[ "${lines[0]}" = "200 rebind.odd.lab:8443" ]
+	for n in 1 2 3; do
+		[ "${lines[n]}" = "403 rebind.odd.lab:8443" ]
+	done
+	[ "$(eg_tried)" = "tcp 93.184.216.34 8443" ]
+	# each connection asked anew: once a family
+	[ "$(eg_asked | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 4 ]
+}
+
+@test "PROXY-4 a name that turns at each answer is judged at each connection" {
+	run -0 eg_ask connect turn.odd.lab:8443 turn.odd.lab:8443 turn.odd.lab:8443 turn.odd.lab:8443 turn.odd.lab:8443 turn.odd.lab:8443
+	[ "$(cut -c1-3 <<<"$output" | tr '\n' ' ')" = "200 403 200 403 200 403 " ]
+}
+
+@test "PROXY-6 a name costs one question a family, absolute, without the search list" {
+	eg_mark
+	run -0 eg_ask connect four.pub.lab:8443
+	[ "$(eg_asked | sort)" = "$(printf 'four.pub.lab 1\nfour.pub.lab 28')" ]
+	eg_mark
+	run -0 eg_ask connect nowhere.pub.lab:8443 nx.odd.lab:8443 web.priv.lab.:8443
+	[ -z "$(eg_asked | grep -vE '^(nowhere\.pub\.lab|nx\.odd\.lab|web\.priv\.lab) (1|28)$')" ]
+}
+
+@test "PROXY-20 an address that does not answer falls over to the next judged one" {
+	eg_mark
+	run -0 eg_ask connect fallover.odd.lab:8443
+	[ "$output" = "200 fallover.odd.lab:8443" ]
+	eg_tried | grep -qx 'tcp 93.184.216.34 8443'
+	[ -z "$(eg_tried | grep -vE '^tcp 93\.184\.216\.(1|34) 8443$')" ]
+}
+
+@test "PROXY-12 an address that does not answer, and a port that is shut, are refused by the same bytes" {
+	eg_probe constant_refusal 93.184.216.34:9999 127.0.0.1:80 dead.odd.lab:8443 93.184.216.1:8443 nx.odd.lab:80 93.184.216.34:8080x ||
+		eg_probe constant_refusal 127.0.0.1:80 dead.odd.lab:8443 93.184.216.1:8443 nx.odd.lab:80 four.pub.lab:81
+	eg_mint public_internet 'ports=[80,8081]'
+	eg_probe constant_refusal 93.184.216.34:8081 127.0.0.1:80
+}
+
+@test "POL-4 KZ_EGRESS_DENY_CIDRS holds in every mode from the next connection on" {
+	run -0 eg_ask connect web.pub.lab:8443 93.184.216.34:8443
+	[ "$(grep -c '^200 ' <<<"$output")" -eq 2 ]
+	eg_set KZ_EGRESS_DENY_CIDRS=93.184.216.0/24
+	run -0 eg_ask connect web.pub.lab:8443 93.184.216.34:8443 '[2606:2800:220:1::1]:8443'
+	[ "$(cut -c1-3 <<<"$output" | tr '\n' ' ')" = "403 403 200 " ]
+	# nonsense closes, it does not open
+	eg_set KZ_EGRESS_DENY_CIDRS=nonsense
+	run -0 eg_ask connect web.pub.lab:8443 '[2606:2800:220:1::1]:8443'
+	[ "$(grep -c '^403 ' <<<"$output")" -eq 2 ]
+	eg_set KZ_EGRESS_DENY_CIDRS=169.254.169.254/32
+	run -0 eg_ask connect web.pub.lab:8443
+	[ "$output" = "200 web.pub.lab:8443" ]
+}
+
+@test "PROXY-8 KZ_EGRESS_FAMILIES limits the questions, not the check" {
+	eg_set KZ_EGRESS_FAMILIES=ipv4
+	eg_mark
+	run -0 eg_ask connect servfail6.odd.lab:8443 pub.odd.lab:8443 mixed46.odd.lab:8443 pub6.odd.lab:8443 mixed.odd.lab:8443
+	[ "$(cut -c1-3 <<<"$output" | tr '\n' ' ')" = "200 200 200 403 403 " ]
+	[ -z "$(eg_asked | grep ' 28$')" ]
+	eg_set KZ_EGRESS_FAMILIES=both
+	run -0 eg_ask connect servfail6.odd.lab:8443
+	[ "$output" = "403 servfail6.odd.lab:8443" ]
+}
+
+@test "PROXY-6 the real server alone, by IPv4 and IPv6, and one that does not answer" {
+	eg_set KZ_EGRESS_RESOLVERS=198.51.100.54:53
+	eg_mark
+	run -0 eg_ask connect web.pub.lab:8443
+	[ "$output" = "200 web.pub.lab:8443" ]
+	[ -z "$(eg_asked)" ]
+	eg_set 'KZ_EGRESS_RESOLVERS=[2001:db8:53::53]:53'
+	run -0 eg_ask connect web.pub.lab:8443
+	[ "$output" = "200 web.pub.lab:8443" ]
+	eg_set KZ_EGRESS_RESOLVERS=198.51.100.77
+	run -0 eg_ask connect web.pub.lab:8443 93.184.216.34:8443
+	[ "$(cut -c1-3 <<<"$output" | tr '\n' ' ')" = "403 200 " ]
+	eg_set KZ_EGRESS_RESOLVERS=198.51.100.53
+	run -0 eg_ask connect web.pub.lab:8443
+	[ "$output" = "200 web.pub.lab:8443" ]
+}
