@@ -55,10 +55,11 @@ refused() {
 	[[ $output == *"machine m is there already" ]]
 }
 
-@test "POOL-8 EXEC-16 bad tables of settings and reasons are refused" {
+@test "POOL-8 EXEC-16 POL-5 bad tables of settings, reasons and addresses are refused" {
 	local f
 	for f in $bad/reasons_*.tbl; do refused "$f" reasons "$f"; done
 	for f in $bad/settings_*.tbl; do refused "$f" settings "$f"; done
+	for f in $bad/addresses_*.tbl; do refused "$f" addresses "$f"; done
 }
 
 @test "kzgen: wrong command line ends 64, a missing file 1" {

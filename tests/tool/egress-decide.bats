@@ -1,0 +1,89 @@
+#!/usr/bin/env bats
+# The egress decision over its tables: every spelling in every mode, every edge of every block.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	decide=$PWD/build/tests/tool/decide
+	table=tests/golden/egress-authority.tsv
+	cases=$(grep -vc '^#' $table)
+}
+
+# judged MODE: each case of the table has its verdict in this mode.
+judged() {
+	run "$decide" table $table "$1"
+	echo "$output"
+	[ "$status" = 0 ]
+	[ "$output" = "$cases cases" ]
+}
+
+@test "POL-1 PROXY-8 the table holds at least 200 destinations and every kind of verdict" {
+	[ "$cases" -ge 200 ]
+	local verdict
+	for verdict in allow lookup invalid_target numeric_host invalid_port port_not_allowed special_name dns_empty dns_too_many; do
+		cut -f4 $table | grep -qx $verdict
+	done
+	# Each class that a row of addresses.tbl can have, but the one that is allowed here.
+	for verdict in $(sed -n 's/^class \([a-z_]*\) .*/\1/p' policy/addresses.tbl); do
+		cut -f4,5 $table | grep -qw "address_$verdict"
+	done
+}
+
+@test "POL-1 PROXY-5 PROXY-7 PROXY-8 every destination in isolated" {
+	judged isolated
+	# Nothing but what is malformed gets as far as another reason.
+	run bash -c "grep -v '^#' $table | cut -f3 | sort -u"
+	[ "$output" = $'invalid_port\ninvalid_target\nmode_isolated\nnumeric_host' ]
+}
+
+@test "POL-1 POL-5 PROXY-5 PROXY-7 PROXY-8 every destination in public_internet" {
+	judged public_internet
+}
+
+@test "POL-1 POL-3 POL-4 PROXY-5 every destination in private_network" {
+	judged private_network
+}
+
+@test "POL-1 POL-14 POL-15 PROXY-5 every destination in host_allowlist, listed and not listed" {
+	judged host_allowlist
+}
+
+@test "POL-3 a protected address is refused in every mode alike" {
+	local protected
+	protected=$(sed -n 's/^class \([a-z_]*\) | always .*/address_\1/p' policy/addresses.tbl | paste -sd'|')
+	# What public_internet refuses for such a class, no mode allows.
+	run bash -c "grep -v '^#' $table | cut -f4-6 | grep -E '^($protected)' | grep -cE 'allow|lookup'"
+	[ "$output" = 0 ]
+	run bash -c "grep -v '^#' $table | cut -f4-6 | grep -cE '^($protected)'"
+	[ "$output" -ge 80 ]
+}
+
+@test "PROXY-8 a wrong verdict in the table is found" {
+	sed '/^127.0.0.1:8443\t/s/address_loopback/allow/' $table >"$BATS_TEST_TMPDIR/wrong"
+	run "$decide" table "$BATS_TEST_TMPDIR/wrong" public_internet
+	[ "$status" = 1 ]
+	[ "${lines[0]}" = "public_internet 127.0.0.1:8443: want allow, got address_loopback (loopback)" ]
+}
+
+# Edges as an independent reading of the table finds them; SEED makes one run again.
+edges() {
+	local seed=${SEED:-$RANDOM}
+	echo "SEED=$seed"
+	python3 tests/tool/addresses.py "$1" "$seed" >"$BATS_TEST_TMPDIR/want"
+	cut -f1 "$BATS_TEST_TMPDIR/want" | "$decide" classify >"$BATS_TEST_TMPDIR/got"
+	cut -f2- "$BATS_TEST_TMPDIR/want" | tr '\t' ' ' | diff - "$BATS_TEST_TMPDIR/got" | head -20
+	return "${PIPESTATUS[2]}"
+}
+
+@test "POL-3 POL-4 POL-5 the first, the last and their neighbours of every block, in every spelling" {
+	edges policy/addresses.tbl
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/want")" -ge 4000 ]
+	# Every row has its first address among them.
+	[ "$(cut -f3 "$BATS_TEST_TMPDIR/want" | sort -u | wc -l)" = "$(grep -c '^class ' policy/addresses.tbl)" ]
+}
+
+@test "POL-5 a block that is one bit too long is found at its edge" {
+	sed 's,^172.16.0.0/12 ,172.16.0.0/13 ,' policy/addresses.tbl >"$BATS_TEST_TMPDIR/wrong.tbl"
+	run edges "$BATS_TEST_TMPDIR/wrong.tbl"
+	[ "$status" != 0 ]
+	[[ $output == *"< 172.24.0.0 public"* ]]
+}
