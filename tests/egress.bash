@@ -308,3 +308,6 @@ eg_is_denied() { eg_denials | grep -qxF "$*"; }
 
 eg_ask() { "$EG_PYTHON" "$EG_HERE/egress/ask.py" "$@"; }
 eg_probe() { eg_ask probe "$@"; }
+
+# Is there a denial of this reason?
+eg_has_reason() { eg_denials | grep -q "^$1 "; }

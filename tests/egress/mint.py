@@ -68,6 +68,28 @@ def sign(seed, payload, footer, implicit, version="v4.public"):
     return header, payload, sig, footer
 
 
+def seed_of(state):
+    with open(state + "/keys/grant.key", encoding="ascii") as f:
+        return bytes.fromhex(f.read().strip())
+
+
+def footer_of(seed):
+    kid = paserk(public_of(Ed25519PrivateKey.from_private_bytes(seed)))[1]
+    return json.dumps({"kid": kid}, separators=(",", ":")).encode()
+
+
+def join(header, body, footer):
+    return header.decode() + b64(body) + ("." + b64(footer) if footer else "")
+
+
+def grant(state, mode, **claims):
+    """A sound grant and its execution."""
+    all_claims, seed = {**claims_of(state, mode, 0), **claims}, seed_of(state)
+    payload = json.dumps(all_claims, separators=(",", ":")).encode()
+    header, payload, sig, footer = sign(seed, payload, footer_of(seed), b"kz grant 1")
+    return join(header, payload + sig, footer), all_claims["jti"]
+
+
 def main(state, mode, *args):
     opt = {x[2:].partition("=")[0]: x.partition("=")[2] for x in args if x.startswith("--")}
     claims = claims_of(state, mode, int(opt.get("past", 0)))
@@ -88,10 +110,12 @@ def main(state, mode, *args):
     gap = " " if "blanks" in opt else ""
     payload = "{" + ("," + gap).join(json.dumps(k) + ":" + gap + json.dumps(v, separators=("," + gap, ":" + gap)) for k, v in items) + "}"
     payload = opt.get("payload", payload).encode()
-    with open(state + "/keys/grant.key", encoding="ascii") as f:
-        seed = bytes.fromhex(opt.get("key") or f.read().strip())
-    kid = opt.get("kid") or paserk(public_of(Ed25519PrivateKey.from_private_bytes(seed)))[1]
-    footer = opt.get("footer", json.dumps({"kid": kid}, separators=(",", ":"))).encode()
+    seed = bytes.fromhex(opt["key"]) if "key" in opt else seed_of(state)
+    footer = footer_of(seed)
+    if "kid" in opt:
+        footer = json.dumps({"kid": opt["kid"]}, separators=(",", ":")).encode()
+    if "footer" in opt:
+        footer = opt["footer"].encode()
     header, payload, sig, footer = sign(seed, payload, footer, opt.get("implicit", "kz grant 1").encode(),
                                         opt.get("version", "v4.public"))
     body = bytearray(payload + (b"" if "strip" in opt else sig))

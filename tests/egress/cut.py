@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""When tunnels end.  How long something took is told together with how long this process was kept from running meanwhile
+(a thread that only sleeps measures it), since a machine may be busy: what is over a second by less than that is no fault.
+
+usage: cut.py expiry STATE            a stream whose grant expires in 3 s
+       cut.py revoked STATE PROGRAM…  a stream whose grant PROGRAM… revokes: EXECUTION stands for its execution
+       cut.py many STATE COUNT SLOW   so many idle tunnels, and clients that send their heads slowly; then one more
+       cut.py limit STATE MOST        so many tunnels of one grant, and not one more; another grant is served
+       cut.py idle STATE SECONDS      a tunnel that says nothing
+       cut.py first STATE SECONDS     a server that says nothing to a plain request
+       cut.py hold                    a stream by EG_GRANT until it ends; prints the bytes
+"""
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import mint
+import proxy
+from probes import seen
+
+HOST = "four.pub.lab"
+
+
+class Lag:
+    """The longest time that this process was not run when it wanted to be."""
+
+    def __init__(self):
+        self.most, self.on = 0.0, True
+        self.t = threading.Thread(target=self.run, daemon=True)
+        self.t.start()
+
+    def run(self):
+        last = time.monotonic()
+        while self.on:
+            time.sleep(0.01)
+            now = time.monotonic()
+            self.most, last = max(self.most, now - last - 0.01), now
+
+
+def stream(token, execution, rate=50000000):
+    c = proxy.Conn(execution)
+    c.send(proxy.connect_head(f"{HOST}:9006", grant=token))
+    assert proxy.status(c.head()) == 200
+    c.send(b"rate %d\n" % rate)
+    return c
+
+
+def until_end(c):
+    """Read until the end: bytes, time of the last one, time of the end."""
+    got, last = len(c.left), time.time()
+    while True:
+        try:
+            more = c.s.recv(1 << 20)
+        except ConnectionResetError:
+            more = b""
+        if not more:
+            return got, last, time.time()
+        got, last = got + len(more), time.time()
+
+
+def check(what, since, last, end, lag, got):
+    print(f"{what}: {got} bytes, the last {last - since:.3f} s and the end {end - since:.3f} s after it, "
+          f"this process was late by {lag.most:.3f} s at most")
+    assert 0 < got < 1 << 30, "not cut in the middle"
+    assert end - since <= 1 + 4 * lag.most, "later than one second"
+
+
+def expiry(state):
+    exp = int(time.time()) + 4
+    token, execution = mint.grant(state, "public_internet", exp=mint.stamp(exp))
+    lag, c = Lag(), stream(token, execution)
+    got, last, end = until_end(c)
+    assert last > exp - 1, f"cut {exp - last:.3f} s too early"
+    check("expiry", exp, last, end, lag, got)
+    # and the server knows: nobody fills a buffer for ever
+    assert proxy.wait(10, lambda: seen("sent", 9006)), "the server still sends"
+
+
+def revoked(state, *program):
+    token, execution = mint.grant(state, "public_internet")
+    other = mint.grant(state, "public_internet")
+    lag, c, d = Lag(), stream(token, execution), stream(*other, rate=1000000)
+    times = []
+
+    def revoke():
+        time.sleep(1)
+        subprocess.run([execution if x == "EXECUTION" else x for x in program], check=True, stdout=subprocess.DEVNULL)
+        times.append(time.time())
+    t = threading.Thread(target=revoke)
+    t.start()
+    got, last, end = until_end(c)
+    t.join()
+    check("revocation", times[0], last, end, lag, got)
+    if "--before" not in program:
+        assert d.exactly(500000), "a grant that was not revoked was cut too"
+    code, _ = proxy.ask(proxy.connect_head(f"{HOST}:9001", grant=token), execution=execution)
+    assert code == 403, f"the revoked grant gets {code}"
+
+
+def many(state, count, slow):
+    count, slow = int(count), int(slow)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    each, held, waiting = 250, [], []
+    grants = [mint.grant(state, "public_internet") for _ in range(count // each + 2)]
+    for i in range(slow):
+        c = proxy.Conn(grants[0][1])
+        c.send(b"CONNECT ")
+        waiting.append(c)
+    for i in range(count):
+        token, execution = grants[1 + i // each]
+        c = proxy.Conn(execution)
+        c.send(proxy.connect_head(f"{HOST}:9007", grant=token))
+        held.append(c)
+        if i % 100 == 99:
+            for c in held[-100:]:
+                head = c.head()
+                assert proxy.status(head) == 200, f"tunnel {len(held)}: {head!r}"
+            for c in waiting:  # a byte now and then
+                c.send(b"x")
+    for c in held[-(count % 100):] if count % 100 else []:
+        assert proxy.status(c.head()) == 200
+    c = proxy.Conn(grants[-1][1])
+    c.send(proxy.connect_head(f"{HOST}:9002", grant=grants[-1][0]))
+    head = c.head()
+    assert proxy.status(head) == 200, f"one more: {head!r}"
+    assert c.exactly(3) == b"220"
+    for i in (0, count // 2, count - 1):
+        assert held[i].is_open(0.05), f"tunnel {i} is gone"
+    print(f"{len(held)} tunnels and {len(waiting)} slow clients; one more was served")
+
+
+def limit(state, most):
+    one, other, held = mint.grant(state, "public_internet"), mint.grant(state, "public_internet"), []
+    for _ in range(int(most)):
+        c = proxy.Conn(one[1])
+        c.send(proxy.connect_head(f"{HOST}:9007", grant=one[0]))
+        assert proxy.status(c.head()) == 200, f"tunnel {len(held)} of {most}"
+        held.append(c)
+    code, answer = proxy.ask(proxy.connect_head(f"{HOST}:9007", grant=one[0]), execution=one[1])
+    assert code == 403, f"one too many gets {code}"
+    code, _ = proxy.ask(proxy.connect_head(f"{HOST}:9004", grant=other[0]), execution=other[1])
+    assert code == 200, f"another grant gets {code}"
+    held.pop().s.close()
+
+    def again():
+        return proxy.ask(proxy.connect_head(f"{HOST}:9004", grant=one[0]), execution=one[1])[0] == 200
+    assert proxy.wait(10, again), "the place of a tunnel that ended is not free"
+    del answer
+
+
+def idle(state, seconds):
+    token, execution = mint.grant(state, "public_internet")
+    with proxy.Conn(execution) as c:
+        c.send(proxy.connect_head(f"{HOST}:9001", grant=token))
+        assert proxy.status(c.head()) == 200
+        for _ in range(4):  # what speaks stays
+            time.sleep(float(seconds) / 2)
+            c.send(b"abc")
+            assert c.exactly(3) == b"abc", "a tunnel that speaks was ended"
+        start = time.monotonic()
+        c.s.settimeout(float(seconds) + 60)
+        assert c.rest() == b"" and time.monotonic() - start >= float(seconds) * 0.8
+
+
+def first(state, seconds):
+    token, execution = mint.grant(state, "public_internet")
+    start = time.monotonic()
+    with proxy.Conn(execution) as c:
+        c.s.settimeout(float(seconds) + 60)
+        c.send(proxy.get_head(f"http://{HOST}:9007/x", grant=token))
+        head = c.head()
+        assert proxy.status(head) in (0, 403), head
+    assert time.monotonic() - start >= float(seconds) * 0.8
+
+
+def hold():
+    got, _, _ = until_end(stream(os.environ["EG_GRANT"], os.environ["EG_EXECUTION"], 1000000))
+    print(got)
+
+
+if __name__ == "__main__":
+    try:
+        globals()[sys.argv[1]](*sys.argv[2:])
+    except AssertionError as e:
+        sys.exit(f"not as it should be: {e}")
+    except socket.timeout:
+        sys.exit("no answer")
