@@ -112,7 +112,7 @@ kz_load() {
 	awk -v processors="$(nproc)" '{
 		split($4, running, "/")
 		n = ($1 > running[1] ? $1 : running[1]) / processors
-		print n <= 1 ? 1 : n >= 20 ? 20 : int(n + 0.99)
+		print (n <= 1 ? 1 : (n >= 20 ? 20 : int(n + 0.99)))
 	}' /proc/loadavg
 }
 

@@ -46,6 +46,33 @@ function index.remove(x, e)
 	x.life.where[e.name] = nil
 end
 
+-- Releases of this life by lease: "TOKEN", and how it ended behind it once it did.  Two
+-- tables, the older of which is forgotten, so that about the last thousand are known [LEASE-20].
+local RELEASES = 1000
+
+function index.released(x, lease, text)
+	local r = x.life.releases
+	if not r or r.count >= RELEASES then
+		r = { now = {}, before = r and r.now or {}, count = 0 }
+		x.life.releases = r
+	end
+	if not r.now[lease] then
+		r.count = r.count + 1
+	end
+	r.now[lease] = text
+end
+
+-- How the release of a lease by this token ended: resetting, clean or retired; nil when
+-- there was none that is remembered.
+function index.release_of(x, lease, token)
+	local r = x.life.releases
+	local text = r and (r.now[lease] or r.before[lease])
+	if not text or sub(text, 1, #token) ~= token or #token < 32 then
+		return nil
+	end
+	return #text > #token and sub(text, #token + 2) or "resetting"
+end
+
 -- Put a worker where its state belongs.
 function index.put(x, e, since)
 	local s, where = shelf(x, e.node), x.life.where[e.name]

@@ -87,6 +87,9 @@ local function move(x, e, event, score, cause)
 		call("ZADD", x.d .. new .. e.node, score, e.name)
 	end
 	e.state = to
+	if from == "resetting" and to ~= from then
+		index.released(x, e.lease, e.spent .. (to == "warm" and " clean" or " retired"))
+	end
 	index.put(x, e, score)
 	note(x, "worker", from, event, to, e.name, ".", e.lease, nil, cause)
 	return to

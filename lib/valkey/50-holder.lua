@@ -215,15 +215,17 @@ local function renew(keys, args)
 	return finish(x, granted(e))
 end
 
--- release LEASE TOKEN NEWTOKEN TTL HOLDER: the lease ends, the reset begins; who resets holds it now.
+-- release LEASE TOKEN NEWTOKEN TTL HOLDER: the lease ends, the reset begins; who resets holds it now.  Asked again
+-- by the same one it answers as before; of two others with the token one resets, and the other hears that it was released.
 local function release(keys, args)
 	local x = begin(keys)
 	local e = held(x, args[1], args[2])
-	if e and e.state == "resetting" and e.spent == e.given and e.given ~= "-" and e["until"] > x.now then
+	if e and e.state == "resetting" and e.spent == e.given and e.given ~= "-" and e["until"] > x.now and
+		(args[5] == "" or args[5] == e.holder) then
 		return finish(x, { "ok", e.token, e["until"], e.name })
 	end
 	if not e or e.state ~= "leased" or e["until"] <= x.now or not x.conf then
-		return finish(x, { "lease_lost" })
+		return finish(x, { index.release_of(x, args[1], args[2]) and "lease_released" or "lease_lost" })
 	end
 	local till = x.now + min(tonumber(args[4]), x.conf.reset_ms)
 	if not move(x, e, "release", till) then
@@ -231,6 +233,7 @@ local function release(keys, args)
 	end
 	end_lease(x, e, "release")
 	e.spent, e.token, e["until"], e.since = args[2], args[3], till, x.now
+	index.released(x, e.lease, args[2])
 	if args[5] ~= "" then
 		e.holder = args[5]
 	end

@@ -166,6 +166,13 @@ local function show(keys, args)
 	return { "ok", e.name, e.instance, e.node, e.fence, e["until"], e.ttl, e.lease, e.actor, e.conversation, e.state }
 end
 
+-- released LEASE TOKEN: how its release by this token stands or ended
+local function released(keys, args)
+	local x = begin(keys, true)
+	local how = index.release_of(x, args[1], args[2])
+	return how and { "ok", how } or { "lease_lost" }
+end
+
 -- In how many deployments did this library open admission that is still fresh?
 local function in_use()
 	if not call then

@@ -58,6 +58,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "a key file is malformed" },
 	[KZ_R_LEASE_LOST] = { .code = "lease_lost", .status = 75, .is_refusal = true,
 		.text = "the lease is expired, released or held with another token" },
+	[KZ_R_LEASE_RELEASED] = { .code = "lease_released", .status = 75, .is_refusal = true,
+		.text = "another call with the same token released the lease first" },
 	[KZ_R_LEASE_MISMATCH] = { .code = "lease_mismatch", .status = 77, .is_refusal = true,
 		.text = "the lease in force belongs to another actor or conversation" },
 	[KZ_R_HOLDER_GONE] = { .code = "holder_gone", .status = 75, .is_refusal = true,

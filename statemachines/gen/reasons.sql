@@ -28,6 +28,7 @@ INSERT OR IGNORE INTO reason VALUES ('setting_invalid', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('key_missing', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('key_invalid', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('lease_lost', 75, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('lease_released', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('lease_mismatch', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('holder_gone', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('token_superseded', 75, 'refusal');

@@ -33,6 +33,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('key_missing', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('key_invalid', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('lease_lost', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('lease_released', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('lease_mismatch', 77, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('holder_gone', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('token_superseded', 75, 'refusal');\n" \

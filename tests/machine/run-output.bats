@@ -103,9 +103,10 @@ kz-run: output_truncated: "* ]]
 	[ "${PIPESTATUS[0]}" -eq 141 ]
 	kz_wait 10 none_leased
 	# also while the program is silent
-	kz-run --record 7 -l shell -c 'sleep 25' 7>rec | true
+	local start=$SECONDS
+	kz-run -l shell -c 'sleep 28' | true
 	[ "${PIPESTATUS[0]}" -eq 141 ]
-	[ "$(jq -r .wall_ms rec)" -lt 20000 ]
+	[ $((SECONDS - start)) -lt 25 ] # the program did not come to its end
 	kz_wait 10 none_leased
 }
 

@@ -271,6 +271,13 @@ one_waits() {
 	[ "$(kz status -j | jq -s 'map(select(.waiting != null))[0].waiting')" = 1 ]
 }
 
+# taken WORD VALUE: Valkey goes by that setting; the controller takes up what kz config set wrote at its own pace. WORD is its
+# place among the settings of docs/authority.md's :terms.
+taken() {
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" get "{kz:$(cat "$KZ_STATE/env/KZ_DEPLOYMENT_ID")}:terms" |
+		awk -F'|' -v word="$1" -v value="$2" '{ split($4, w, " "); exit w[word] != value }'
+}
+
 @test "LEASE-7 conversations: the same one waits its turn, others do not" {
 	mkfifo go
 	exec 8<>go
@@ -294,6 +301,7 @@ one_waits() {
 	kz_wait 20 one_leased
 	kz_run -A a -C c -c 'print(1)'
 	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=30
+	kz_wait 10 taken 6 30000
 	[ "$status" -eq 125 ]
 	kz_record_is outcome refused
 	kz_record_is reason workspace_busy

@@ -79,11 +79,18 @@ enum kz_rc kz_auth_lease(struct kz_auth *a, const char *id, struct kz_lease *out
  * Release: leased -> resetting.  Ends the lease; l->token becomes the reset's token.
  * in: ttl bounds the reset: past it the worker is retired by the keeper [FENCE-15], and at
  * once when holder (kz_proc_id text of who resets; "": as before) is dead.
- * err: lease_lost; repeated with the lease's token while resetting: KZ_OK once more,
- * with the first call's reset token [LEASE-20]; after that the lease is lost as any other
+ * err: lease_lost; lease_released: somebody else did with this token. Repeated by the same
+ * holder while resetting: KZ_OK once more, with the first call's reset token [LEASE-20]
  */
 enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_ms ttl,
 			       const char *holder, struct kz_err *err);
+/*
+ * How a release with this token stands, for a caller that repeats it [LEASE-20].
+ * in: lease id, the lease's own token. out: is_over; is_clean: the worker was published.
+ * err: lease_lost when no such release is remembered (about the last 1000 of a life of the store are)
+ */
+enum kz_rc kz_auth_released(struct kz_auth *a, const char *id, const char *token, bool *is_over,
+			    bool *is_clean, struct kz_err *err);
 /* resetting -> warm, compare-and-set on the token [RESET-7]; only after evidence was judged clean. err: token_superseded */
 enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err);
 /* resetting -> retiring. in: quarantine mark, cause (reason code). err: token_superseded */

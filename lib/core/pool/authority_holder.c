@@ -187,6 +187,24 @@ enum kz_rc kz_auth_reset_begin(struct kz_auth *a, struct kz_lease *l, struct kz_
 	return rc;
 }
 
+enum kz_rc kz_auth_released(struct kz_auth *a, const char *id, const char *token, bool *is_over,
+			    bool *is_clean, struct kz_err *err)
+{
+	kz_auto_vk_reply struct kz_vk_reply *r = NULL;
+	const char *const args[] = { id, token, NULL };
+	enum kz_rc rc = kz_auth_word(id, KZ_ID_HEX, "lease id", err);
+
+	if (!rc)
+		rc = kz_auth_word(token, KZ_ID_HEX, "token", err);
+	if (!rc)
+		rc = kz_auth_call_text(a, "released", args, &r, err);
+	if (rc)
+		return rc;
+	*is_over = !kz_str_eq(kz_vk_str(kz_vk_at(r, 1)), "resetting");
+	*is_clean = kz_str_eq(kz_vk_str(kz_vk_at(r, 1)), "clean");
+	return KZ_OK;
+}
+
 enum kz_rc kz_auth_publish(struct kz_auth *a, const struct kz_lease *l, struct kz_err *err)
 {
 	const char *const args[] = { l->id, l->token, NULL };

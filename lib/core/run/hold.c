@@ -74,6 +74,28 @@ enum kz_rc kz_hold_find(struct kz_hold *h, const char *id, const char *token, st
 	return KZ_OK;
 }
 
+/* Between two looks at a release that somebody else is at. */
+#define LOOK_MS 20
+
+enum kz_rc kz_hold_released(struct kz_hold *h, const char *id, const char *token, bool *is_clean,
+			    struct kz_err *err)
+{
+	/* The authority gives a reset some seconds more than its bound; then the worker is retired. */
+	struct kz_deadline until =
+		kz_deadline_in(KZ_SECONDS(h->conf.set.kz_reset_timeout_seconds + 20));
+	bool is_over = false;
+
+	for (;;) {
+		enum kz_rc rc = kz_auth_released(h->auth, id, token, &is_over, is_clean, err);
+
+		if (rc || is_over)
+			return rc;
+		if (kz_deadline_passed(until))
+			return kz_refuse(err, KZ_R_LEASE_RELEASED, NULL);
+		kz_time_sleep(KZ_MS(LOOK_MS), until);
+	}
+}
+
 enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err)
 {
 	kz_auto_wk struct kz_wk *w = NULL;

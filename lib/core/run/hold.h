@@ -46,6 +46,12 @@ enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err);
 /* Reset and release. in: worker, an open connection or NULL. out: evidence (new). err: as kz_reset_lease */
 enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence,
 			   struct kz_err *err);
+/*
+ * Somebody released this lease with this token, or is at it: wait until that is over [LEASE-20].
+ * out: is_clean. err: lease_lost when nobody is known to have. wait: as long as a reset may take
+ */
+enum kz_rc kz_hold_released(struct kz_hold *h, const char *id, const char *token, bool *is_clean,
+			    struct kz_err *err);
 
 /*
  * Run a program under a lease of h->who and release it afterwards.
