@@ -37,7 +37,7 @@ def pae(*parts):
 
 
 def stamp(t):
-    return datetime.datetime.fromtimestamp(int(t), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.datetime.fromtimestamp(int(t), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S+00:00")
 
 
 def paserk(public):

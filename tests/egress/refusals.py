@@ -40,8 +40,11 @@ def other_zone():
 CASES = [
     ("expired", "grant_expired", life(-4000, -4000, -400)),
     ("expired beyond the tolerance", "grant_expired", life(-100, -100, -35)),
-    ("not yet valid", "grant_early", life(0, 400, 800)),
-    ("not yet issued", "grant_early", life(400, 400, 800)),
+    ("expired a second ago", "grant_expired", life(-100, -100, -1)),
+    ("not yet valid", "grant_early", life(400, 400, 800)),
+    ("valid later than issued", CLAIMS, life(0, 400, 800)),
+    ("claims in another order", CLAIMS, ["--sort"]),
+    ("claims with blanks", CLAIMS, ["--blanks"]),
     ("of another audience", "grant_audience", ['aud="kz-proxy:other"']),
     ("for no proxy", "grant_audience", ['aud="kz"']),
     ("without an audience", CLAIMS, ["-aud"]),
@@ -89,7 +92,8 @@ CASES = [
     ("an end before its begin", None, life(60, 60, 10)),
     ("an end that is a number", CLAIMS, ["exp=9999999999"]),
     ("an end that is no time", CLAIMS, ['exp="tomorrow"']),
-    ("an end on the 31st of February", CLAIMS, ['exp="2099-02-31T00:00:00Z"']),
+    ("an end of another spelling", CLAIMS, ["exp=" + at(600).replace("+00:00", "Z")]),
+    ("an end on the 31st of February", CLAIMS, ['exp="2099-02-31T00:00:00+00:00"']),
     ("an end with an offset that hides its past", None, ["exp=" + other_zone()]),
     ("port 0", CLAIMS, ["ports=[0]"]),
     ("port 65536", CLAIMS, ["ports=[8443,65536]"]),
@@ -121,7 +125,7 @@ CASES = [
     ("of another worker's uids", "grant_foreign", ["uid_base=70000", "uid_count=3"]),
     ("of uids behind this one", "grant_foreign", ["uid_base=1", "uid_count=65536"]),
     ("of another execution", "grant_foreign", []),
-    ("of an isolated scope", "mode_isolated", ['mode="isolated"', "ports=[]"]),
+    ("of an isolated scope", CLAIMS, ['mode="isolated"', "ports=[]"]),
 ] + [("without " + c, CLAIMS, ["-" + c]) for c in ("iat", "nbf", "exp", "jti", "run", "actor", "worker", "uid_base", "uid_count", "mode",
                                                     "hosts", "cidrs", "ports", "rev")]
 

@@ -28,7 +28,6 @@ teardown_file() {
 
 # Nothing was tried but what an allowed case has.
 tried_only_allowed() {
-	local tried
 	eg_tried >"$EG/tried"
 	[ -s "$EG/tried" ] || {
 		echo "nothing was tried at all" >&2
