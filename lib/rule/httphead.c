@@ -23,17 +23,6 @@ static bool is_token(struct kz_slice s)
 	return s.n > 0;
 }
 
-static bool is_value(struct kz_slice s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 static char lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -54,21 +43,28 @@ bool kz_slice_is(struct kz_slice s, const char *text)
 	return strlen(text) == s.n && memcmp(s.p, text, s.n) == 0;
 }
 
-/* out: bytes of the head with its empty line, 0 when there is none in p[0..n); a bare line feed is bad at once */
-static size_t find_end(const char *p, size_t n, bool *is_bad)
+/* May this byte stand behind that one in a head? No control byte but tabs, and CR only with LF. */
+static bool follows(char before, char c)
 {
-	*is_bad = false;
-	for (size_t i = 0; i < n; i++) {
-		if (p[i] != '\n')
-			continue;
-		if (i == 0 || p[i - 1] != '\r') {
-			*is_bad = true;
-			return 0;
+	if (c == '\n' || before == '\r')
+		return c == '\n' && before == '\r';
+	return ((unsigned char)c >= 0x20 && c != 0x7f) || c == '\t' || c == '\r';
+}
+
+enum kz_head_rc kz_httphead_find(const char *p, size_t n, size_t *at)
+{
+	size_t most = n < KZ_HEAD_MAX ? n : KZ_HEAD_MAX;
+
+	for (size_t i = *at; i < most; i++) {
+		if (!follows(i ? p[i - 1] : 0, p[i]))
+			return KZ_HEAD_BAD;
+		if (p[i] == '\n' && i >= 3 && p[i - 2] == '\n') {
+			*at = i + 1;
+			return KZ_HEAD_OK;
 		}
-		if (i >= 3 && p[i - 2] == '\n')
-			return i + 1;
 	}
-	return 0;
+	*at = most;
+	return n >= KZ_HEAD_MAX ? KZ_HEAD_LARGE : KZ_HEAD_MORE;
 }
 
 /* METHOD SP TARGET SP HTTP/1.x, single blanks */
@@ -137,18 +133,28 @@ static bool has_word(struct kz_slice v, const char *word)
 	return false;
 }
 
+/* Twice is two readers' chance to differ. */
+static bool is_repeated(const struct kz_httphead *h, struct kz_slice name)
+{
+	static const char *const once[] = { "host", "content-length", "transfer-encoding",
+					    "authorization", "proxy-authorization" };
+
+	for (size_t i = 0; i < sizeof once / sizeof *once; i++)
+		if (same_name(name, once[i]))
+			return kz_httphead_field(h, once[i]) != NULL;
+	return false;
+}
+
 static bool known_field(struct kz_httphead *h, struct kz_slice name, struct kz_slice value)
 {
-	if (same_name(name, "content-length")) {
-		/* twice, or a list, is two readers' chance to differ */
-		if (h->content_length >= 0)
-			return false;
-		return length(value, &h->content_length);
-	}
-	if (same_name(name, "transfer-encoding"))
-		h->has_transfer_encoding = true;
-	if (same_name(name, "host") && kz_httphead_field(h, "host"))
+	if (is_repeated(h, name))
 		return false;
+	if (same_name(name, "content-length"))
+		return length(value, &h->content_length);
+	if (same_name(name, "transfer-encoding")) {
+		h->has_transfer_encoding = true;
+		return value.n > 0 && h->minor > 0;
+	}
 	if (same_name(name, "connection") && has_word(value, "close"))
 		h->is_close = true;
 	return true;
@@ -163,7 +169,7 @@ static enum kz_head_rc field_line(struct kz_slice l, struct kz_httphead *h)
 		return KZ_HEAD_BAD;
 	name = (struct kz_slice){ l.p, (size_t)(colon - l.p) };
 	value = trim((struct kz_slice){ colon + 1, (size_t)(l.p + l.n - colon - 1) });
-	if (!is_token(name) || !is_value(value) || !known_field(h, name, value))
+	if (!is_token(name) || !known_field(h, name, value))
 		return KZ_HEAD_BAD;
 	if (h->count == KZ_HEAD_FIELDS)
 		return KZ_HEAD_LARGE;
@@ -172,39 +178,37 @@ static enum kz_head_rc field_line(struct kz_slice l, struct kz_httphead *h)
 	return KZ_HEAD_OK;
 }
 
+/* What only the whole head shows. */
+static bool is_whole(const struct kz_httphead *h)
+{
+	if (h->has_transfer_encoding && h->content_length >= 0)
+		return false;
+	return h->minor == 0 || kz_httphead_field(h, "host");
+}
+
 enum kz_head_rc kz_httphead_parse(const char *p, size_t n, struct kz_httphead *h)
 {
-	const char *at = p, *last;
-	bool is_first = true, is_bad;
-	size_t end = find_end(p, n < KZ_HEAD_MAX ? n : KZ_HEAD_MAX, &is_bad);
+	size_t end = 0;
+	enum kz_head_rc rc = kz_httphead_find(p, n, &end);
 
-	if (is_bad)
-		return KZ_HEAD_BAD;
-	if (!end)
-		return n >= KZ_HEAD_MAX ? KZ_HEAD_LARGE : KZ_HEAD_MORE;
+	if (rc != KZ_HEAD_OK)
+		return rc;
 	*h = (struct kz_httphead){ .bytes = end, .content_length = -1 };
-	for (last = p + end - 2; at < last;) {
-		const char *lf = memchr(at, '\n', (size_t)(p + end - at));
-		enum kz_head_rc rc = KZ_HEAD_OK;
-		struct kz_slice l = { at, (size_t)(lf - at) };
+	/* Every line ends in CR LF by now, the last is empty. */
+	for (size_t at = 0; at < end - 2;) {
+		const char *lf = memchr(p + at, '\n', end - at);
+		struct kz_slice l = { p + at, (size_t)(lf - p) - at - 1 };
 
-		if (!l.n || lf[-1] != '\r')
-			return KZ_HEAD_BAD; /* a bare line feed */
-		l.n--;
-		if (is_first && !request_line(l, h))
+		if (at == 0 && !request_line(l, h))
 			return KZ_HEAD_BAD;
-		if (!is_first)
+		if (at > 0)
 			rc = field_line(l, h);
 		if (rc != KZ_HEAD_OK)
 			return rc;
-		is_first = false;
-		at = lf + 1;
+		at += l.n + 2;
 	}
-	if (is_first || (h->has_transfer_encoding && h->content_length >= 0))
-		return KZ_HEAD_BAD;
-	if (h->minor == 0)
-		h->is_close = true;
-	return KZ_HEAD_OK;
+	h->is_close = h->is_close || h->minor == 0;
+	return is_whole(h) ? KZ_HEAD_OK : KZ_HEAD_BAD;
 }
 
 const struct kz_slice *kz_httphead_field(const struct kz_httphead *h, const char *name)

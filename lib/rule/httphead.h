@@ -1,7 +1,9 @@
 /*
  * HTTP/1.1 request heads, parsed strictly: one form of each thing, everything
  * else refused, so that no two readers see different requests.  Lines end in
- * CR LF, names touch their colon, nothing folds, no control bytes, one length.
+ * CR LF, names touch their colon, nothing folds, no control bytes, one length, one
+ * Host (always in 1.1), credentials once, no coding in 1.0.  What a coding or a target
+ * means is the reader's.
  * Pure: slices point into the caller's bytes.  Layer 2.
  * src: RFC 9112 sections 2 to 6
  */
@@ -40,6 +42,13 @@ struct kz_httphead {
 	bool is_close; /* the connection ends after this request */
 };
 
+/*
+ * Where does the head end?  For who gets it in pieces: bytes before *at were looked at
+ * already and are not again, so that a byte at a time costs no more than all at once.
+ * in: *at 0 at first.  out: KZ_HEAD_OK and *at is the bytes of the head; KZ_HEAD_MORE and
+ * *at goes into the next call; KZ_HEAD_BAD as soon as a byte shows it; KZ_HEAD_LARGE.
+ */
+enum kz_head_rc kz_httphead_find(const char *p, size_t n, size_t *at);
 /* Parse the head at the start of p[0..n). out: h is whole only with KZ_HEAD_OK. wait: never */
 enum kz_head_rc kz_httphead_parse(const char *p, size_t n, struct kz_httphead *h);
 /* The value of a field by name (any case), or NULL when absent; the first when repeated. borrowed */

@@ -17,7 +17,7 @@ R = random.Random(int(SEED))
 
 
 def request(method, path, body):
-    head = f"{method} {path} HTTP/1.1\r\nAuthorization: Bearer {SECRET}\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer {SECRET}\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
