@@ -168,6 +168,19 @@ static const struct kz_audit_col joined_cols[] = {
 	{ "known_seq", KZ_AUDIT_INT, true, NULL },
 };
 
+/* A grant is told by these alone, never by its text [GRANT-15]. */
+static const struct kz_audit_col egress_grant_cols[] = {
+	{ "run", KZ_AUDIT_ID, false, NULL },
+	{ "execution", KZ_AUDIT_ID, false, NULL },
+	{ "revision", KZ_AUDIT_DIGEST, false, NULL },
+};
+
+static const struct kz_audit_col egress_revocation_cols[] = {
+	{ "serial", KZ_AUDIT_INT, false, NULL },
+	{ "execution", KZ_AUDIT_ID, true, NULL },
+	{ "before_ms", KZ_AUDIT_INT, true, NULL }, /* every grant that was issued before */
+};
+
 #define STEP                                                                                       \
 	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
 	"machine_edge (machine, from_state, event, to_state)"
@@ -192,6 +205,9 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 	[KZ_AUDIT_REMOVED] = TABLE(removed, NULL, NULL, NULL),
 	[KZ_AUDIT_BROKEN] = TABLE(broken, NULL, NULL, NULL),
 	[KZ_AUDIT_JOINED] = TABLE(joined, "CHECK (seq > 0)", NULL, NULL),
+	[KZ_AUDIT_GRANT] =
+		TABLE(egress_grant, "UNIQUE (execution)", "execution = new.execution", NULL),
+	[KZ_AUDIT_REVOCATION] = TABLE(egress_revocation, NULL, NULL, NULL),
 };
 
 const struct kz_audit_table *kz_audit_table(enum kz_audit_kind kind)

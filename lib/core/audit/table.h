@@ -48,6 +48,8 @@ enum kz_audit_kind {
 	KZ_AUDIT_REMOVED, /* a closed file was removed by age */
 	KZ_AUDIT_BROKEN,  /* the chain did not continue what the head said */
 	KZ_AUDIT_JOINED, /* from here on it follows Valkey; what came between went to other nodes */
+	KZ_AUDIT_GRANT,  /* an execution may reach the network */
+	KZ_AUDIT_REVOCATION,
 	KZ_AUDIT_KINDS
 };
 
