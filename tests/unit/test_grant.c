@@ -16,6 +16,7 @@
 #include "core/conf/keys.h"
 #include "core/conf/public.h"
 #include "core/egress/grant.h"
+#include "core/egress/grant_text.h"
 #include "port/json.h"
 #include "port/seal-sign.h"
 
@@ -350,6 +351,45 @@ static void grant_10_payloads_that_are_nearly_right(void **state)
 }
 
 /* Claims of a life that is none, too long, or whose begin is not its issue. */
+/* What is taken is what would have been written, whatever byte is changed, lost or doubled. */
+static void taken_as_written(const char *p, size_t n)
+{
+	kz_auto_buf struct kz_buf again = KZ_BUF_INIT(KZ_GRANT_MAX);
+	char is_for[KZ_AUDIENCE_TEXT];
+	struct kz_grant g;
+
+	if (kz_grant_read(p, n, &g, is_for, NULL))
+		return;
+	assert_int_equal(kz_grant_write(is_for, &g, &again, NULL), KZ_OK);
+	assert_int_equal(again.len, n);
+	assert_memory_equal(again.data, p, n);
+}
+
+static void grant_10_one_text_one_grant(void **state)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(KZ_GRANT_MAX);
+	struct kz_grant g = example(), back;
+	char copy[KZ_GRANT_MAX + 1], is_for[KZ_AUDIENCE_TEXT];
+
+	(void)state;
+	assert_int_equal(kz_grant_write(audience, &g, &text, NULL), KZ_OK);
+	assert_int_equal(kz_grant_read(text.data, text.len, &back, is_for, NULL), KZ_OK);
+	for (size_t i = 0; i < text.len; i++) {
+		for (int c = 0; c < 256; c++) {
+			memcpy(copy, text.data, text.len);
+			copy[i] = (char)c;
+			taken_as_written(copy, text.len);
+		}
+		memcpy(copy, text.data, i);
+		memcpy(copy + i, text.data + i + 1, text.len - i - 1);
+		taken_as_written(copy, text.len - 1);
+		memcpy(copy + i + 1, text.data + i, text.len - i);
+		copy[i] = text.data[i];
+		taken_as_written(copy, text.len + 1);
+		assert_int_not_equal(kz_grant_read(text.data, i, &back, is_for, NULL), KZ_OK);
+	}
+}
+
 static void inv_31_a_verifier_refuses_a_long_life(void **state)
 {
 	static const struct {
@@ -665,6 +705,7 @@ int main(void)
 		cmocka_unit_test(grant_10_other_kinds_of_token_are_malformed),
 		cmocka_unit_test(grant_10_claims_have_one_form),
 		cmocka_unit_test(grant_10_payloads_that_are_nearly_right),
+		cmocka_unit_test(grant_10_one_text_one_grant),
 		cmocka_unit_test(inv_31_a_verifier_refuses_a_long_life),
 		cmocka_unit_test(grant_11_time_is_judged_with_a_bounded_tolerance),
 		cmocka_unit_test(a_grant_of_another_deployment_is_refused),
