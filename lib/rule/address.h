@@ -55,7 +55,7 @@ bool kz_cidr_has(const struct kz_cidr *c, const struct kz_addr *a);
 bool kz_cidr_overlaps(const struct kz_cidr *a, const struct kz_cidr *b);
 /*
  * May a scope or a grant hold this range?  Only one that lies as a whole in private or
- * shared space (RFC 1918, unique local, 100.64.0.0/10) and as a whole in no smaller
+ * shared space (RFC 1918, unique local, carrier-grade NAT) and as a whole in no smaller
  * protected block.  Protected addresses inside a longer range (metadata in unique
  * local space) stay refused all the same: kz_addr_classify comes first. [POL-3, POL-13]
  */

@@ -1,5 +1,5 @@
 # Gates.  "make check" is everything a commit needs that is quick; scripts/check runs all there is.
-GATES := check-generated check-layers check-headers check-size check-docs check-shell check-lua check-format
+GATES := check-generated check-layers check-decision check-headers check-size check-docs check-shell check-lua check-format
 
 check: all $(GATES) test
 
@@ -10,6 +10,10 @@ check-generated: $(KZGEN)
 # Includes follow lib/layers.txt, and so do the symbols of what was built.
 check-layers: all
 	$(Q)scripts/check-layers $(B)
+
+# One egress decision and one table of addresses, in sources, objects and programs.
+check-decision: all
+	$(Q)scripts/check-decision $(B)
 
 # Each header compiles alone, and twice.
 check-headers:

@@ -64,6 +64,59 @@ object() {
 	[[ $output == *'an exception needs a reason: lib/base/str.c printf'* ]]
 }
 
+@test "POL-6 decision: a second table of addresses, as text, range, number or macro" {
+	local line
+	for line in 'const char *kz_x = "169.254.1.1";' 'const char *kz_x = "100.64.0.0/10";' 'int kz_x = 0x7f000000;' \
+		'int kz_x = IN6_IS_ADDR_LOOPBACK(kz_y);' 'const char *kz_x = "fd12:3456::/32";' 'const char *kz_x = "192.168.";'; do
+		cp "$BATS_FILE_TMPDIR/whole/lib/core/run/run.c" lib/core/run/run.c
+		echo "$line" >>lib/core/run/run.c
+		caught 'outside of policy/addresses.tbl: lib/core/run/run.c:' scripts/check-decision "$ROOT/build"
+		[[ $output == *"$line"* ]]
+	done
+}
+
+# another_build: objects and programs of the real build to break, under b
+another_build() {
+	mkdir b
+	cp -a "$ROOT/build/lib" "$ROOT/build/bin" "$ROOT/build/statemachines" b/
+}
+
+@test "POL-6 decision: one build as it is passes" {
+	another_build
+	scripts/check-decision b
+}
+
+@test "POL-6 decision: a second definition, a decision of another name, a second reader of the table" {
+	another_build
+	echo 'int kz_addr_classify(void); int kz_addr_classify(void) { return 0; }' >lib/core/run/x.c
+	echo 'int kz_decide_other(void); int kz_decide_other(void) { return 0; }' >lib/core/run/y.c
+	echo 'extern int kz_addr_blocks[]; int kz_z(void); int kz_z(void) { return kz_addr_blocks[0]; }' >lib/core/run/z.c
+	object lib/core/run/x.c
+	object lib/core/run/y.c
+	object lib/core/run/z.c
+	caught 'kz_addr_classify is defined in: b/lib/core/run/x.o b/lib/rule/address_class.o' scripts/check-decision b
+	[[ $output == *'b/lib/core/run/y.o has kz_decide_other, a decision of its own'* ]]
+	[[ $output == *'b/lib/core/run/z.o reads the table of addresses'* ]]
+}
+
+@test "POL-6 INV-32 decision: a proxy without the decision, one with another version of it" {
+	another_build
+	cp b/bin/kz-lease b/bin/kz-proxy
+	caught 'kz-proxy has not the kz_decide_target of lib/rule/decide.o' scripts/check-decision b
+	echo 'int kz_decide_target(void); int main(void) { return kz_decide_target(); } int kz_decide_target(void) { return 0; }' >x.c
+	cc -w -o b/bin/kz-other x.c
+	rm b/bin/kz-proxy
+	caught 'kz-other has not the kz_decide_target of lib/rule/decide.o' scripts/check-decision b
+}
+
+@test "PROXY-6 PROXY-8 decision: a loose reader of addresses" {
+	another_build
+	echo 'int inet_aton(); int getaddrinfo(); int kz_x(void); int kz_x(void) { return inet_aton() + getaddrinfo(); }' >lib/core/run/x.c
+	object lib/core/run/x.c
+	caught 'b/lib/core/run/x.o reads addresses with inet_aton' scripts/check-decision b
+	[[ $output == *'b/lib/core/run/x.o reads addresses with getaddrinfo'* ]]
+}
+
 @test "headers: one that does not compile alone, one that cannot be included twice" {
 	rm -r lib statemachines/gen
 	mkdir -p lib/base statemachines/gen
