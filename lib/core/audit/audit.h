@@ -107,12 +107,6 @@ struct kz_audit_egress {
 /* A denial with its egress part [AUD-6]. err: audit_unavailable */
 enum kz_rc kz_audit_egress_denial(struct kz_audit *a, const struct kz_audit_egress *e,
 				  struct kz_err *err);
-/* A grant of egress, before it is handed out: execution id and policy revision, nothing of the token [GRANT-15]. err: audit_unavailable */
-enum kz_rc kz_audit_grant(struct kz_audit *a, const char *run, const char *execution,
-			  const char *revision, struct kz_err *err);
-/* A revocation of grants, with the serial of the file that holds it. in: execution NULL or before_s 0: not that one. err: audit_unavailable */
-enum kz_rc kz_audit_revocation(struct kz_audit *a, const char *execution, int64_t before_s,
-			       int64_t serial, struct kz_err *err);
 /* Reset evidence: the verdict, and count and baseline of each surface [RESET-13]. */
 enum kz_rc kz_audit_evidence(struct kz_audit *a, const struct kz_json *evidence,
 			     struct kz_err *err);

@@ -1,4 +1,5 @@
 /* Grants of egress and their revocations. */
+#include "core/audit/grants.h"
 #include "core/audit/store.h"
 
 enum kz_rc kz_audit_grant(struct kz_audit *a, const char *run, const char *execution,

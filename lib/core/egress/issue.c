@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/audit/grants.h"
 #include "core/conf/keys.h"
 #include "core/egress/health.h"
 #include "core/egress/policy.h"

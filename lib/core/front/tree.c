@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "core/conf/keys.h"
 #include "core/conf/public.h"
+#include "core/egress/revoke.h"
 #include "core/front/parts.h"
 #include "core/front/seed.h"
 #include "rule/reason.h"
@@ -183,6 +184,17 @@ static enum kz_rc hand_over(const struct kz_front *f, const char *folder, gid_t 
 	return KZ_OK;
 }
 
+/* What others verify with: the public keys, and the revocations, signed anew when the key changed. */
+static enum kz_rc make_public(const struct kz_front *f, struct kz_err *err)
+{
+	kz_auto(kz_secret_release) struct kz_secret key = { .is_set = false };
+	enum kz_rc rc = kz_public_write(f->state, err);
+
+	if (!rc)
+		rc = kz_keys_read(f->state, KZ_KEY_GRANT, &key, err);
+	return rc ? rc : kz_revoke(f->state, &key, NULL, 0, kz_time_wall_ms() / 1000, NULL, err);
+}
+
 enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_err *err)
 {
 	gid_t gid = kz_front_gid(&c->set);
@@ -199,7 +211,7 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 		    (rc = kz_dir_make(AT_FDCWD, path, folders[i].mode, gid, err)))
 			return rc;
 	if ((rc = hand_over(f, "env", gid, err)) || (rc = hand_over(f, "audit", gid, err)) ||
-	    (rc = kz_keys_make(f->state, gid, err)) || (rc = kz_public_write(f->state, err)) ||
+	    (rc = kz_keys_make(f->state, gid, err)) || (rc = make_public(f, err)) ||
 	    (rc = kz_front_seed(c, f->state, err)))
 		return rc;
 	if (c->set.kz_deployment_id[0])
