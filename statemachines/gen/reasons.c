@@ -322,4 +322,10 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the Host field names another host than the request" },
 	[KZ_R_RECEIPT_INVALID] = { .code = "receipt_invalid", .status = 1, .is_refusal = true,
 		.text = "the receipt does not verify" },
+	[KZ_R_RECEIPT_DIFFERS] = { .code = "receipt_differs", .status = 1, .is_refusal = true,
+		.text = "a file is not the one that the receipt names" },
+	[KZ_R_RUN_UNKNOWN] = { .code = "run_unknown", .status = 66, .is_refusal = true,
+		.text = "the audit store holds no run of that name that was started" },
+	[KZ_R_RUN_UNENDED] = { .code = "run_unended", .status = 75, .is_refusal = true,
+		.text = "the run has not ended, or how it ended was never recorded" },
 };

@@ -164,6 +164,9 @@
 	"INSERT OR IGNORE INTO reason VALUES ('head_timeout', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('request_unsupported', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('host_mismatch', 65, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('receipt_invalid', 1, 'refusal');\n"
+	"INSERT OR IGNORE INTO reason VALUES ('receipt_invalid', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('receipt_differs', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('run_unknown', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('run_unended', 75, 'refusal');\n"
 
 #endif
