@@ -14,6 +14,7 @@
 
 #include "base/auto.h"
 #include "base/err.h"
+#include "core/audit/files.h"
 #include "core/pool/authority_outbox.h"
 
 struct kz_audit;
@@ -51,23 +52,6 @@ void kz_audit_abandon(struct kz_audit *a);
  */
 enum kz_rc kz_audit_transitions(struct kz_audit *a, const struct kz_transition *t, size_t count,
 				bool starts, struct kz_err *err);
-
-/* A file that was put into the workspace, or came out of it. */
-struct kz_audit_file {
-	char name_sha256[65]; /* kz_audit_name_digest */
-	char sha256[65];
-	int64_t bytes;
-};
-/*
- * The digest of a file's name: SHA-256 of "kz name 1", a zero byte, the run, a zero byte and the
- * name.  With the run in it one name looks different in each run [AUD-4].
- */
-void kz_audit_name_digest(const char *run, const char *name, char out[65]);
-/*
- * One digest over a list of files, in whatever order: SHA-256 of the canonical JSON
- * [{"bytes":N,"name_sha256":"…","sha256":"…"},…], sorted by name_sha256.  out: f is sorted
- */
-void kz_audit_files_digest(struct kz_audit_file *f, size_t count, char out[65]);
 
 /* A dispatch: written before code starts [AUD-1]. Digests are hex of SHA-256. */
 struct kz_audit_dispatch {

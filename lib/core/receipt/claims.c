@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "core/audit/audit.h"
+#include "core/audit/files.h"
 #include "core/audit/run.h"
 #include "core/receipt/receipt.h"
 #include "port/json.h"

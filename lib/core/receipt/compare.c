@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "core/audit/audit.h"
+#include "core/audit/files.h"
 #include "core/receipt/receipt.h"
 #include "port/json.h"
 #include "rule/path.h"
