@@ -50,7 +50,7 @@ def say(writer, what, **more):
     print(json.dumps({"t": time.time(), "port": at[1], "address": at[0], "what": what, **more}), file=log, flush=True)
 
 
-async def head(r):
+async def head(r, w):
     """The head of a request, and its body when a length says so."""
     out = b""
     while b"\r\n\r\n" not in out:
@@ -60,6 +60,8 @@ async def head(r):
         out += more
     first, _, body = out.partition(b"\r\n\r\n")
     lower = first.lower()
+    if b"\r\nexpect: 100-continue" in lower:
+        w.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     if b"\r\ncontent-length:" in lower:
         want = int(lower.split(b"\r\ncontent-length:")[1].split(b"\r\n")[0])
         while len(body) < want:
@@ -107,7 +109,7 @@ async def at_once(r, w):
 
 
 async def mirror(r, w):
-    got = await head(r)
+    got = await head(r, w)
     say(w, "request", hex=got.hex())
     body = got.hex().encode()
     w.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-Origin: mirror\r\n\r\n" % len(body) + body)
@@ -145,7 +147,7 @@ async def silent(r, w):
 
 
 async def raw(r, w):
-    got = await head(r)
+    got = await head(r, w)
     say(w, "request", hex=got.hex())
     name = got.split(b" ")[1].rsplit(b"/", 1)[-1].split(b"?")[0].decode("latin-1")
     w.write(RAW.get(name, RAW["plain"]))

@@ -83,7 +83,7 @@ each() {
 }
 
 @test "PROXY-1 pip" {
-	each 'pip install -q --target t --trusted-host ${U#*//} --index-url $U/simple kzdemo && PYTHONPATH=t python3 -c "import kzdemo; print(\"answer\", kzdemo.answer)"' \
+	each 'case $U in http:*) export PIP_TRUSTED_HOST=${U#*//} ;; esac; pip install -q --target t --index-url $U/simple kzdemo && PYTHONPATH=t python3 -c "import kzdemo; print(\"answer\", kzdemo.answer)"' \
 		"answer 42"
 }
 
