@@ -104,36 +104,29 @@ if os.fork() == 0:
 }
 proxy_is_small() { [ "$(find "/proc/$(proxy_pid)/fd" -mindepth 1 2>/dev/null | wc -l)" -lt 200 ]; }
 
-@test "PROXY-11 a restart of the proxy ends its tunnels, and living workers reach the new one in the same run" {
-	local code='
-import os, sys, time, urllib.request as u
-print(u.urlopen("http://web.pub.lab/hello").read().decode(), end="", flush=True)
-open("/work/space/first", "w").close()
-for i in range(300):
-    time.sleep(0.1)
-    try:
-        if u.urlopen("http://web.pub.lab/redirect/good").read() and os.path.exists("/work/space/first"):
-            if i > 20:
-                print("again", flush=True)
-                break
-    except OSError as e:
-        print("gone", flush=True) if i < 3 else None
-'
-	kz_run --approve t -c "$code" 3>&- &
-	local job=$! old
-	kz_wait 20 grep -q hello "$EG/web.log"
+@test "PROXY-11 a restart of the proxy ends its tunnels, and the same run reaches the new one" {
+	local job old
+	eg_mark
+	rm -f "$EG/www/flag"
+	"$KZ_BIN/kz-run" --approve t -l shell -c 'curl -s http://web.pub.lab/hello
+		curl -s -o /dev/null http://web.pub.lab:9006/x/1000000; echo "stream $?"
+		for i in $(seq 200); do sleep 0.1; curl -s -f http://web.pub.lab/flag && break; done' >"$EG/out" 2>"$EG/err" 3>&- &
+	job=$!
+	kz_wait 20 origin_open 9006
 	old=$(proxy_pid)
 	s6-svc -r "$KZ_STATE/service/kz-proxy"
 	kz_wait 10 proxy_is_new "$old"
+	echo "the flag" >"$EG/www/flag"
 	wait "$job"
-	kz_wait 10 proxy_answers
-	kz_run --approve t -l shell -c 'curl -s http://web.pub.lab/hello'
-	[ "$output" = "the internet says hello" ]
+	[ "$(sed -n 1p "$EG/out")" = "the internet says hello" ]
+	grep -q '^stream [1-9]' "$EG/out"
+	[ "$(tail -n 1 "$EG/out")" = "the flag" ]
 }
 proxy_is_new() { [ "$(proxy_pid)" -gt 0 ] && [ "$(proxy_pid)" != "$1" ]; }
 
 @test "PROXY-11 a kill of the proxy in the middle of tunnels: the next one serves" {
 	local old
+	eg_mark
 	"$EG_PYTHON" "$EG_HERE/egress/cut.py" hold >"$EG/hold" 3>&- &
 	local job=$!
 	kz_wait 10 origin_open 9006
