@@ -255,4 +255,5 @@ def main():
         report_sides(f, sides)
 
 
-main()
+if __name__ == "__main__":
+    main()
