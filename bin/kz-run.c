@@ -74,6 +74,8 @@ int main(int argc, char **argv)
 		  "where outputs go (default: the current directory)", 0, 0 },
 		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
 		  "set a variable of the program; without VALUE: the caller's", 0, 0 },
+		{ 0, "approve", KZ_OPT_TEXT, &ask.approval, "ID",
+		  "the run may use the network, as approval ID says (default: it may not)", 0, 0 },
 		{ 't', "timeout", KZ_OPT_INT, &ask.wall_ms, "MS", "lower the wall-clock bound", 1,
 		  INT64_MAX },
 		KZ_OPT_JSON(&cli),
@@ -85,7 +87,7 @@ int main(int argc, char **argv)
 		.program = "kz-run",
 		.synopsis =
 			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [-d OUTDIR] "
-			"[-e NAME[=VALUE]]... [-t MS] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
+			"[-e NAME[=VALUE]]... [--approve ID] [-t MS] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
 		.least = 0,

@@ -49,6 +49,7 @@ struct kz_forward {
 	struct kz_pipes pipes;
 	struct link *links[KZ_FORWARD_MOST];
 	int count;
+	bool was_used;
 };
 
 bool kz_forward_is_execution(const char *text)
@@ -181,7 +182,7 @@ static bool begin_flows(struct link *l)
 		kz_flow_release(&l->up);
 		return false;
 	}
-	l->has_flows = true;
+	l->has_flows = f->was_used = true;
 	l->tcp_in = kz_watch_new(f->serve, l->tcp, KZ_SERVE_READ, go_up, l);
 	l->sock_out = kz_watch_new(f->serve, l->sock, KZ_SERVE_WRITE, go_up, l);
 	l->sock_in = kz_watch_new(f->serve, l->sock, KZ_SERVE_READ, go_down, l);
@@ -311,6 +312,14 @@ enum kz_rc kz_forward_start(struct kz_forward *f, int listener, const char *exec
 		return kz_err_set(err, KZ_E_OS, "cannot listen for the program's connections");
 	}
 	return KZ_OK;
+}
+
+bool kz_forward_was_used(struct kz_forward *f)
+{
+	bool was = f->was_used;
+
+	f->was_used = false;
+	return was;
 }
 
 void kz_forward_end(struct kz_forward *f)

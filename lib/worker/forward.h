@@ -35,6 +35,8 @@ int kz_forward_listen(void);
 /* Pass on what comes to the listener (taken, also on failure) until kz_forward_end. err: KZ_E_OS */
 enum kz_rc kz_forward_start(struct kz_forward *f, int listener, const char *execution,
 			    struct kz_err *err);
+/* Was anything passed on since the last call of this? */
+bool kz_forward_was_used(struct kz_forward *f);
 /* Reset every connection and close the listener; again is fine. wait: never */
 void kz_forward_end(struct kz_forward *f);
 

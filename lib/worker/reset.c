@@ -15,10 +15,13 @@
 #include "rule/reason.h"
 #include "worker/client.h"
 #include "worker/dirty.h"
+#include "worker/view.h"
 
 #define END_PATIENCE KZ_SECONDS(10)
 #define MAKE_PATIENCE                                                                              \
 	KZ_SECONDS(15) /* a machine full of runs is slow, and the caller has its own bound */
+
+#define FAR_PATIENCE KZ_SECONDS(3)
 
 struct stamps {
 	int64_t killed, wiped, measured;
@@ -74,11 +77,27 @@ static enum kz_rc make_now(struct kz_worker *w, struct kz_err *err)
 			     rc;
 }
 
+/*
+ * The kernel puts the proxy's end of a connection into the namespace of who connected.
+ * It is gone when the proxy has seen ours closed; one that does not see it stays in the reading.
+ */
+static void await_far_ends(struct kz_worker *w)
+{
+	struct kz_deadline until = kz_deadline_in(FAR_PATIENCE);
+
+	if (!kz_run_was_outside(w->run))
+		return;
+	while (kz_view_sockets() > w->own_sockets && !kz_deadline_passed(until))
+		kz_time_sleep(KZ_MS(1), until);
+}
+
 enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients,
 			   struct kz_err *err)
 {
 	enum kz_rc rc = take_next(w) ? KZ_OK : make_now(w, err);
 
+	if (rc == KZ_OK)
+		await_far_ends(w);
 	if (rc == KZ_OK)
 		rc = dirty(w, err);
 	/* after the wall stands: what the last tenant left in its cgroup has had the longest time to show */

@@ -217,6 +217,11 @@ bool kz_run_is_busy(const struct kz_run *r)
 	return r->state != KZ_RUN_IDLE;
 }
 
+bool kz_run_was_outside(struct kz_run *r)
+{
+	return kz_forward_was_used(r->forward);
+}
+
 void kz_run_cancel(struct kz_run *r, const char *cause)
 {
 	end_run(r, cause);

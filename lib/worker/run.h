@@ -49,6 +49,8 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 /* Give standard input (at most the window granted), or its end. out: false when more than the window was given */
 bool kz_run_input(struct kz_run *r, const void *p, size_t n);
 void kz_run_input_end(struct kz_run *r);
+/* Did a program reach the proxy since the last call of this? */
+bool kz_run_was_outside(struct kz_run *r);
 /* End it for this cause ("lease_lost", "signal"), unless it has ended. */
 void kz_run_cancel(struct kz_run *r, const char *cause);
 

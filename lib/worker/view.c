@@ -106,7 +106,7 @@ static int64_t count_table(const char *path)
  * host, some milliseconds each; and not "sockets: used", which still counts for a
  * while what was closed.
  */
-static int64_t count_sockets(void)
+int64_t kz_view_sockets(void)
 {
 	static const char *const counters[] = { "/proc/self/net/sockstat",
 						"/proc/self/net/sockstat6" };
@@ -292,7 +292,7 @@ void kz_view_take(struct kz_view *v, bool inside)
 {
 	*v = (struct kz_view){ .shm = count_shm(), .msg = count_msg(), .sem = count_sem() };
 	v->mqueue = count_dir("/dev/mqueue");
-	v->sockets = count_sockets();
+	v->sockets = kz_view_sockets();
 	take_mounts(v);
 	take_limits(v);
 	take_modes(v, inside);

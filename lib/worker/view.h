@@ -12,5 +12,7 @@
 
 /* Measure. in: inside: the caller lives in the tenant's namespaces. out: -1 or "" for what could not be read. wait: never */
 void kz_view_take(struct kz_view *v, bool inside);
+/* Sockets of the caller's network namespace alone; -1 when they could not be counted. wait: never */
+int64_t kz_view_sockets(void);
 
 #endif

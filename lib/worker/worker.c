@@ -17,6 +17,7 @@
 #include "worker/client.h"
 #include "worker/guest.h"
 #include "worker/posture.h"
+#include "worker/view.h"
 
 #define START_PATIENCE KZ_SECONDS(15)
 
@@ -100,6 +101,7 @@ static enum kz_rc take_baseline(struct kz_worker *w, struct kz_err *err)
 	rc = kz_worker_renew(w, &w->baseline, 1, err);
 	if (rc != KZ_OK)
 		return rc;
+	w->own_sockets = kz_view_sockets();
 	if (!kz_census_whole(&w->baseline, &missing))
 		return kz_refuse(err, KZ_R_POSTURE_FAILED, "surface %s cannot be read",
 				 kz_surface_code((enum kz_surface)missing));

@@ -37,6 +37,7 @@ struct kz_worker {
 	struct kz_watch *listener, *terminator;
 	int signals; /* signalfd */
 	struct kz_census baseline;
+	int64_t own_sockets; /* of process 1's network namespace at the baseline */
 	struct kz_json *posture;
 	struct kz_client *clients[KZ_WORKER_CLIENTS];
 	int client_count;

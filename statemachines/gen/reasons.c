@@ -214,6 +214,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the list of denied ranges has a bad entry (KZ_EGRESS_DENY_CIDRS)" },
 	[KZ_R_TTL_UNUSABLE] = { .code = "ttl_unusable", .status = 77, .is_refusal = true,
 		.text = "the life of a grant is not a number of seconds (SANDBOX_EGRESS_TOKEN_TTL_SECONDS)" },
+	[KZ_R_EGRESS_UNAVAILABLE] = { .code = "egress_unavailable", .status = 77, .is_refusal = true,
+		.text = "a worker of this runtime has no way to the proxy" },
 	[KZ_R_PROXY_UNSET] = { .code = "proxy_unset", .status = 77, .is_refusal = true,
 		.text = "no proxy is set (KZ_PROXY_URL)" },
 	[KZ_R_PROXY_UNREACHABLE] = { .code = "proxy_unreachable", .status = 69, .is_refusal = false,

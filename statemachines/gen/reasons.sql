@@ -106,6 +106,7 @@ INSERT OR IGNORE INTO reason VALUES ('hosts_unusable', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('cidrs_unusable', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('deny_unusable', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('ttl_unusable', 77, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('egress_unavailable', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('proxy_unset', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('proxy_unreachable', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('proxy_keyless', 69, 'fault');

@@ -1,5 +1,6 @@
 /* The environment of the program, built from empty [EXEC-13]. */
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,4 +118,54 @@ enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err)
 	if (modules)
 		j->env[FIXED_COUNT] = kz_str_dup(modules);
 	return add_asked(j, err);
+}
+
+const char *kz_job_env_get(const struct kz_job *j, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; j->env[i]; i++)
+		if (!strncmp(j->env[i], name, n) && j->env[i][n] == '=')
+			return j->env[i] + n + 1;
+	return NULL;
+}
+
+enum kz_rc kz_job_env_set(struct kz_job *j, const char *name, struct kz_err *err, const char *fmt,
+			  ...)
+{
+	kz_auto_free char *value = NULL;
+	const char **more;
+	char *var = NULL;
+	size_t n = 0;
+	va_list ap;
+
+	while (j->env[n])
+		n++;
+	more = realloc(j->env, (n + 2) * sizeof(*more));
+	if (!more)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
+	j->env = more;
+	j->env[n + 1] = NULL;
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		value = NULL;
+	va_end(ap);
+	if (!value || asprintf(&var, "%s=%s", name, value) < 0)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
+	explicit_bzero(value, strlen(value));
+	put(j->env, var);
+	return KZ_OK;
+}
+
+/* A grant is a credential: it does not stay in freed memory. */
+void kz_job_env_free(struct kz_job *j)
+{
+	for (size_t i = 0; j->env && j->env[i]; i++) {
+		char *var = (char *)(uintptr_t)j->env[i];
+
+		explicit_bzero(var, strlen(var));
+		free(var);
+	}
+	free(j->env);
+	j->env = NULL;
 }

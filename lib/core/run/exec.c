@@ -162,6 +162,7 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 		.output_bytes = j->conf.set.sandbox_max_output_bytes,
 		.open_files = j->conf.set.kz_run_open_files,
 		.stdin_open = !kz_str_eq(j->ask->path, "-"),
+		.execution = j->egress.execution[0] ? j->egress.execution : NULL,
 	};
 	const struct kz_wk_events ev = {
 		.arg = j,

@@ -37,6 +37,10 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 {
 	enum kz_rc rc = kz_who_set(&j->who, j->ask->actor, j->ask->conversation, err);
 
+	if (!rc && j->ask->approval && !kz_approval_valid(j->ask->approval))
+		rc = kz_refuse(err, KZ_R_USAGE,
+			       "--approve needs 1 to %d printable characters without blanks",
+			       KZ_APPROVAL_MAX);
 	if (!rc)
 		rc = check_args(j, err);
 	if (!rc)

@@ -89,7 +89,7 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_stream(o, "stderr", j, 1, told != NULL);
 	set_number(o, "killed_count", told);
 	kz_json_set_str(o, "snapshot", "none");
-	kz_json_set_str(o, "egress", "isolated");
+	kz_json_set(o, "egress", kz_job_egress_record(j));
 	kz_json_set(o, "outputs", j->out_list ? kz_json_ref(j->out_list) : kz_json_array());
 	set_not_run(o, &v);
 	return o;

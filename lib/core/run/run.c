@@ -31,8 +31,8 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch,  kz_job_prepare,  kz_job_lease,
-		kz_job_worker, kz_job_dispatch, kz_job_exec,
+		kz_job_watch,  kz_job_prepare,  kz_job_lease, kz_job_worker,
+		kz_job_egress, kz_job_dispatch, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -135,9 +135,9 @@ void kz_job_release(struct kz_job *j)
 		kz_auto_close_(&j->inputs[i].fd);
 	free(j->inputs);
 	free(j->outputs);
-	for (size_t i = 0; j->env && j->env[i]; i++)
-		free((void *)(uintptr_t)j->env[i]);
-	free(j->env);
+	kz_job_env_free(j);
+	if (j->has_egress)
+		kz_egress_release(&j->egress);
 	kz_source_release(&j->source);
 	kz_auto_close_(&j->outdir_fd);
 	kz_writer_free(j->out);

@@ -3,6 +3,7 @@
  *
  *   prepare (signals, settings, program, inputs, outputs, environment)
  *   -> lease (acquire, or take the one in force) -> worker (connect, bind, put)
+ *   -> egress (a grant, if the run was approved and the policy gives one)
  *   -> dispatch (audit; a failed write stops the run) -> exec -> collect
  *   -> audit record -> reset and release -> drain what was printed -> record
  *
@@ -34,6 +35,7 @@ struct kz_run_ask {
 	const char *const *env; /* NAME=VALUE, or NAME alone: from the caller's */
 	size_t env_count;
 	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
+	const char *approval; /* of the network; NULL: there is none, and nothing is asked */
 	int64_t wall_ms;               /* 0: the bound of the settings; else only lowers it */
 	bool is_json;                  /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;

@@ -51,6 +51,10 @@ const char **kz_source_argv(const struct kz_source *s, const char *const *args, 
 #define KZ_SOURCE_SHIM ".kz-require.cjs"
 const char *kz_source_shim(const struct kz_source *s, size_t *n);
 
+/* The preload that lets every node of a run use the proxy: its name in KZ_SOURCE_DIR, and its text. */
+#define KZ_SOURCE_PROXY ".kz-proxy.cjs"
+const char *kz_source_proxy(size_t *n);
+
 /* Copy what fd gives to its end into a new sealed memory file. err: KZ_E_DATA over max bytes, KZ_E_IO, cancelled */
 enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size,
 			  struct kz_err *err);

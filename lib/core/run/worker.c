@@ -41,24 +41,29 @@ static enum kz_rc bind(struct kz_job *j, struct kz_err *err)
 				  until, err);
 }
 
-static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_job_put_text(struct kz_job *j, const char *name, const char *text, size_t n,
+			   struct kz_deadline until, struct kz_err *err)
 {
 	kz_auto_close int fd = -1;
-	size_t n = 0;
-	const char *shim = kz_source_shim(&j->source, &n);
 	enum kz_rc rc;
 
-	if (!shim)
-		return KZ_OK;
 	fd = memfd_create("kz-run", MFD_CLOEXEC);
 	if (fd < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_fd_write_all(fd, shim, n, err);
+	rc = kz_fd_write_all(fd, text, n, err);
 	if (!rc && lseek(fd, 0, SEEK_SET) < 0)
 		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind a memory file");
 	return rc ? rc :
-		    kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, KZ_SOURCE_SHIM, fd, (int64_t)n,
-			      0444, until, NULL, err);
+		    kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, name, fd, (int64_t)n, 0444, until,
+			      NULL, err);
+}
+
+static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz_err *err)
+{
+	size_t n = 0;
+	const char *shim = kz_source_shim(&j->source, &n);
+
+	return shim ? kz_job_put_text(j, KZ_SOURCE_SHIM, shim, n, until, err) : KZ_OK;
 }
 
 static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
