@@ -1,6 +1,7 @@
 /* The network of a run: a grant when it was approved and the policy gives one, else nothing. */
 #include "base/log.h"
 #include "base/str.h"
+#include "core/run/egress.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 

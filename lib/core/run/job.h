@@ -96,24 +96,6 @@ enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_lease_again(struct kz_job *j, const char *cause, struct kz_err *err);
 /* Connects, binds, puts program and inputs. */
 enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
-/*
- * Asks for a grant when the run was approved, and opens the way to the proxy with it.  No
- * grant is no failure: the program runs without a network then.
- * err: audit_unavailable; a worker that cannot be reached
- */
-enum kz_rc kz_job_egress(struct kz_job *j, struct kz_err *err);
-/* What the record says of it. out: new */
-struct kz_json *kz_job_egress_record(const struct kz_job *j);
-/* Set a variable of the program, replacing one of that name; value as printf. err: KZ_E_OS */
-enum kz_rc kz_job_env_set(struct kz_job *j, const char *name, struct kz_err *err, const char *fmt,
-			  ...) __attribute__((format(printf, 4, 5)));
-/* Wipe and free the environment. */
-void kz_job_env_free(struct kz_job *j);
-/* The value of a variable of the program; NULL: it has none. own: borrowed until it is set again */
-const char *kz_job_env_get(const struct kz_job *j, const char *name);
-/* Put a text beside the program under that name. err: as kz_wk_put */
-enum kz_rc kz_job_put_text(struct kz_job *j, const char *name, const char *text, size_t n,
-			   struct kz_deadline until, struct kz_err *err);
 /* One step of the run's machine, recorded. err: KZ_E_SOFTWARE for a step the table has not, audit_unavailable */
 enum kz_rc kz_job_step(struct kz_job *j, enum kz_run_event event, struct kz_err *err);
 /* Audits that code is about to start. */

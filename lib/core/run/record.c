@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/run/egress.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 

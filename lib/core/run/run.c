@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "core/reset/reset.h"
+#include "core/run/egress.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 

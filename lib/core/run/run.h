@@ -36,8 +36,8 @@ struct kz_run_ask {
 	size_t env_count;
 	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
 	const char *approval; /* of the network; NULL: there is none, and nothing is asked */
-	int64_t wall_ms;               /* 0: the bound of the settings; else only lowers it */
-	bool is_json;                  /* events and record as JSON lines on stdout_fd */
+	int64_t wall_ms;      /* 0: the bound of the settings; else only lowers it */
+	bool is_json;         /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;
 	int record_fd; /* the record goes there too; -1: nowhere */
 	/* The lease in force around this run (kz-lease with), as its environment names it; NULL: none. */

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "core/run/egress.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 
