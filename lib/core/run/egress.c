@@ -120,6 +120,8 @@ struct kz_json *kz_job_egress_record(const struct kz_job *j)
 	set_text(o, "reason", j->has_egress && e->reason ? kz_reason_code(e->reason) : NULL);
 	set_text(o, "execution", e->execution);
 	set_text(o, "revision", e->revision);
-	set_text(o, "approval", j->ask->approval);
+	/* what was refused as malformed is no approval */
+	set_text(o, "approval",
+		 j->ask->approval && kz_approval_valid(j->ask->approval) ? j->ask->approval : NULL);
 	return o;
 }
