@@ -1,0 +1,206 @@
+/* Refusals on their way to the audit. */
+#include "core/egress/proxy_audit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "core/audit/audit.h"
+
+#define TOGETHER_MS 1000 /* the same within this time is one row */
+#define RETRY_MS 5000
+
+static bool is_same(const struct kz_px_denial *a, const struct kz_px_denial *b)
+{
+	return a->reason == b->reason && a->port == b->port && strcmp(a->host, b->host) == 0 &&
+	       strcmp(a->execution, b->execution) == 0;
+}
+
+static size_t place(const struct kz_px_denial *d)
+{
+	uint64_t h = (uint64_t)d->reason * 65536 + d->port;
+
+	for (const char *p = d->host; *p; p++)
+		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	for (const char *p = d->execution; *p; p++)
+		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	return (size_t)(h % KZ_PX_DENIALS);
+}
+
+/* in: lock held. The table may have holes, so that the same may stand twice: two rows, no loss. */
+static void put(struct kz_px_audit *a, const struct kz_px_denial *d)
+{
+	size_t at = place(d), tries = 0;
+
+	while (tries < 16 && a->table[at].since_ms && !is_same(&a->table[at], d)) {
+		at = (at + 1) % KZ_PX_DENIALS;
+		tries++;
+	}
+	if (!a->table[at].since_ms) {
+		a->table[at] = *d;
+		if (a->used++ == 0)
+			pthread_cond_signal(&a->due);
+	} else if (is_same(&a->table[at], d)) {
+		a->table[at].count++;
+	} else {
+		atomic_fetch_add(&a->lost, 1);
+	}
+}
+
+void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct kz_target *t,
+		     const struct kz_grant *g, const char *execution)
+{
+	struct kz_px_denial d = { .since_ms = kz_time_boot_ms(), .count = 1, .reason = reason };
+
+	if (t) {
+		kz_str_copy(d.host, sizeof d.host, t->host, NULL);
+		d.port = t->port;
+	}
+	kz_str_copy(d.execution, sizeof d.execution, g ? g->execution : execution, NULL);
+	if (g) {
+		kz_str_copy(d.run, sizeof d.run, g->run, NULL);
+		kz_str_copy(d.actor, sizeof d.actor, g->actor, NULL);
+		kz_str_copy(d.revision, sizeof d.revision, g->revision, NULL);
+	}
+	pthread_mutex_lock(&a->lock);
+	put(a, &d);
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* One that is due, taken out. in: lock held; all: whatever its age */
+static bool take_due(struct kz_px_audit *a, bool all, struct kz_px_denial *out)
+{
+	int64_t now = kz_time_boot_ms();
+
+	for (size_t i = 0; i < KZ_PX_DENIALS && a->used > 0; i++) {
+		if (!a->table[i].since_ms || (!all && now - a->table[i].since_ms < TOGETHER_MS))
+			continue;
+		*out = a->table[i];
+		a->table[i].since_ms = 0;
+		a->used--;
+		return true;
+	}
+	return false;
+}
+
+static void say(const struct kz_px_denial *d)
+{
+	kz_log(KZ_LOG_WARNING, "egress refused", "reason", kz_reason_code(d->reason), "host",
+	       d->host[0] ? d->host : NULL, "port", d->port ? kz_log_int(d->port) : NULL,
+	       "execution", d->execution[0] ? d->execution : NULL, "count", kz_log_int(d->count),
+	       NULL);
+}
+
+static enum kz_rc write_row(struct kz_px_audit *a, struct kz_audit **store,
+			    const struct kz_px_denial *d, struct kz_err *err)
+{
+	struct kz_audit_egress e = { .run = d->run,
+				     .actor = d->actor,
+				     .execution = d->execution,
+				     .revision = d->revision,
+				     .reason = kz_reason_code(d->reason),
+				     .host = d->host,
+				     .port = d->port,
+				     .count = d->count };
+	enum kz_rc rc = KZ_OK;
+
+	if (*store && !kz_audit_is_current(*store)) {
+		kz_audit_close(*store);
+		*store = NULL;
+	}
+	if (!*store)
+		rc = kz_audit_open(store, a->path, err);
+	if (rc == KZ_OK)
+		rc = kz_audit_egress_denial(*store, &e, err);
+	return rc;
+}
+
+/* Keep trying for a while: a store that is busy or full may come back. What is lost is counted. */
+static void record(struct kz_px_audit *a, struct kz_audit **store, const struct kz_px_denial *d)
+{
+	struct kz_deadline until = kz_deadline_in(KZ_MS(a->is_ending ? 500 : RETRY_MS));
+	struct kz_err err = KZ_ERR_INIT;
+	bool was_failing = atomic_load(&a->is_failing);
+
+	say(d);
+	while (write_row(a, store, d, &err) != KZ_OK) {
+		kz_audit_close(*store);
+		*store = NULL;
+		if (!was_failing && !atomic_exchange(&a->is_failing, true))
+			kz_log(KZ_LOG_ERROR, "a refusal could not be recorded", "reason",
+			       err.reason, "text", err.text, NULL);
+		if (was_failing || kz_deadline_passed(until)) {
+			atomic_fetch_add(&a->lost, (unsigned long long)d->count);
+			return;
+		}
+		kz_time_sleep(KZ_MS(200), until);
+	}
+	atomic_store(&a->is_failing, false);
+	atomic_fetch_add(&a->written, 1);
+}
+
+/* in: lock held; gives it up while waiting */
+static void await(struct kz_px_audit *a)
+{
+	struct timespec at;
+	int64_t ms = kz_time_wall_ms() + 100;
+
+	if (a->used == 0) {
+		pthread_cond_wait(&a->due, &a->lock);
+		return;
+	}
+	at = (struct timespec){ ms / 1000, ms % 1000 * 1000000 };
+	pthread_cond_timedwait(&a->due, &a->lock, &at);
+}
+
+static void *run(void *arg)
+{
+	struct kz_px_audit *a = arg;
+	struct kz_audit *store = NULL;
+	struct kz_px_denial d;
+
+	pthread_mutex_lock(&a->lock);
+	while (!a->is_ending || a->used > 0) {
+		if (take_due(a, a->is_ending, &d)) {
+			pthread_mutex_unlock(&a->lock);
+			record(a, &store, &d);
+			pthread_mutex_lock(&a->lock);
+		} else {
+			await(a);
+		}
+	}
+	pthread_mutex_unlock(&a->lock);
+	kz_audit_close(store);
+	return NULL;
+}
+
+enum kz_rc kz_px_audit_start(struct kz_px_audit *a, const char *path, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	memset(a, 0, sizeof *a);
+	if ((rc = kz_str_copy(a->path, sizeof a->path, path, err)) != KZ_OK)
+		return rc;
+	if (!(a->table = calloc(KZ_PX_DENIALS, sizeof *a->table)))
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->due, NULL);
+	if (pthread_create(&a->thread, NULL, run, a) != 0) {
+		free(a->table);
+		return kz_err_set(err, KZ_E_OS, "no thread for the audit");
+	}
+	return KZ_OK;
+}
+
+void kz_px_audit_stop(struct kz_px_audit *a)
+{
+	pthread_mutex_lock(&a->lock);
+	a->is_ending = true;
+	pthread_cond_signal(&a->due);
+	pthread_mutex_unlock(&a->lock);
+	pthread_join(a->thread, NULL);
+	free(a->table);
+}

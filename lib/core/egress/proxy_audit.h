@@ -1,0 +1,53 @@
+/*
+ * Refusals on their way to the operator's audit and log.  The event loops put them into
+ * a bounded table; a thread of its own writes them, so that no loop waits for a disk.
+ * The same refusal within a second is one row with a count; what does not fit is
+ * counted.  Host and port are all that a row says of a destination.  Layer 3.
+ * src: AUD-6, PROXY-13, PROXY-14
+ */
+#ifndef KZ_CORE_EGRESS_PROXY_AUDIT_H
+#define KZ_CORE_EGRESS_PROXY_AUDIT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/egress/grant.h"
+#include "rule/host.h"
+#include "rule/reason.h"
+
+#define KZ_PX_DENIALS 1024
+
+struct kz_px_denial {
+	int64_t since_ms; /* boot time of the first; 0: a free place */
+	int64_t count;
+	enum kz_reason reason;
+	uint16_t port;                                               /* 0: not known */
+	char host[KZ_HOST_MAX + 1];                                  /* "": not known */
+	char execution[KZ_ID_HEX], run[KZ_ID_HEX], actor[KZ_ID_HEX]; /* "": not known */
+	char revision[KZ_REVISION_TEXT];
+};
+
+struct kz_px_audit {
+	pthread_mutex_t lock;
+	pthread_cond_t due;
+	pthread_t thread;
+	bool is_ending;
+	char path[300];
+	struct kz_px_denial *table; /* KZ_PX_DENIALS places */
+	size_t used;                /* places that are not free */
+	atomic_ullong written,
+		lost;           /* rows; refusals that found no place or could not be written */
+	atomic_bool is_failing; /* the newest write failed */
+};
+
+/* Start the writer. in: path of the audit store. err: KZ_E_OS */
+enum kz_rc kz_px_audit_start(struct kz_px_audit *a, const char *path, struct kz_err *err);
+/* Write what is left and end the writer. wait: for the disk */
+void kz_px_audit_stop(struct kz_px_audit *a);
+/* Take a refusal. in: t NULL: the destination is not known; g NULL: no grant; execution: of the connection, "" for none. wait: never */
+void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct kz_target *t,
+		     const struct kz_grant *g, const char *execution);
+
+#endif

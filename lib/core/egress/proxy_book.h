@@ -1,0 +1,58 @@
+/*
+ * What all loops of the proxy share: grants that were verified, by the digest of their
+ * token, with the connections of each; the count of all connections; refusals on their
+ * way to the audit.  Every call locks for a moment and waits for nothing else.  Layer 3.
+ * src: PROXY-2, PROXY-19, AUD-6
+ */
+#ifndef KZ_CORE_EGRESS_PROXY_BOOK_H
+#define KZ_CORE_EGRESS_PROXY_BOOK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/egress/grant.h"
+#include "rule/reason.h"
+
+#define KZ_PX_KNOWN 256 /* verified grants that are kept without a connection */
+#define KZ_PX_BUCKETS 512
+
+/* A verified grant; what it says never changes. */
+struct kz_px_known {
+	struct kz_px_known *next;          /* of its bucket */
+	struct kz_px_known *older, *newer; /* of those without connections */
+	char digest[KZ_SHA256_HEX];
+	uint64_t keys_number; /* the keys that verified it */
+	unsigned connections;
+	struct kz_grant grant;
+};
+
+struct kz_px_book {
+	pthread_mutex_t lock;
+	struct kz_px_known *buckets[KZ_PX_BUCKETS];
+	struct kz_px_known *oldest, *newest;
+	size_t idle;
+	atomic_size_t connections; /* all, in every state */
+	atomic_size_t tunnels;     /* of those, open to a server */
+	size_t most;               /* connections at once */
+	atomic_ullong accepted, refused, bytes;
+};
+
+void kz_px_book_init(struct kz_px_book *b, size_t most);
+void kz_px_book_release(struct kz_px_book *b);
+
+/*
+ * The grant of a digest, if these keys verified it, with one connection more.
+ * out: tunnel_limit when it has most already; KZ_R_NONE and *out, NULL when it is not known
+ */
+enum kz_reason kz_px_book_find(struct kz_px_book *b, const char *digest, uint64_t keys_number,
+			       unsigned most, struct kz_px_known **out);
+/* Keep a grant that was just verified, with one connection; another loop may have been first. out: as kz_px_book_find; KZ_R_SYSTEM_FAILED when memory is out */
+enum kz_reason kz_px_book_add(struct kz_px_book *b, const char *digest, uint64_t keys_number,
+			      const struct kz_grant *g, unsigned most, struct kz_px_known **out);
+/* One connection less. */
+void kz_px_book_leave(struct kz_px_book *b, struct kz_px_known *k);
+
+#endif

@@ -1,0 +1,133 @@
+/* What the proxy leaves behind. */
+#include "core/egress/proxy_jail.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+
+#define WANTED 65536 /* descriptors */
+
+size_t kz_px_raise_limit(void)
+{
+	struct rlimit r, more = { WANTED, WANTED };
+
+	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
+		return 256;
+	if (r.rlim_max < WANTED && geteuid() == 0 && setrlimit(RLIMIT_NOFILE, &more) == 0)
+		return WANTED;
+	r.rlim_cur = r.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r) != 0 && getrlimit(RLIMIT_NOFILE, &r) != 0)
+		return 256;
+	return r.rlim_cur < (1u << 20) ? (size_t)r.rlim_cur : 1u << 20;
+}
+
+static enum kz_rc make_dirs(const char *root, const char *path, char out[512], struct kz_err *err)
+{
+	size_t n = strlen(root);
+	enum kz_rc rc = kz_str_format(out, 512, err, "%s%s/", root, path);
+
+	if (rc != KZ_OK)
+		return rc;
+	for (char *p = out + n + 1; (p = strchr(p, '/')); p++) {
+		*p = 0;
+		if (mkdir(out, 0755) != 0 && errno != EEXIST)
+			return kz_err_sys(err, KZ_E_OS, "cannot make %s", out);
+		*p = '/';
+	}
+	out[strlen(out) - 1] = 0;
+	return KZ_OK;
+}
+
+/* The same folder at the same path below the new root. */
+static enum kz_rc show(const char *root, const char *path, bool is_written, struct kz_err *err)
+{
+	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (is_written ? 0 : MS_RDONLY);
+	char to[512];
+	enum kz_rc rc = make_dirs(root, path, to, err);
+
+	if (rc != KZ_OK)
+		return rc;
+	if (mount(path, to, NULL, MS_BIND, NULL) != 0 ||
+	    mount(NULL, to, NULL, MS_REMOUNT | MS_BIND | flags, NULL) != 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot show %s", path);
+	return KZ_OK;
+}
+
+/* Where /etc/resolv.conf is a link, its target's folder is needed too. */
+static enum kz_rc show_resolver(const char *root, struct kz_err *err)
+{
+	kz_auto_free char *real = realpath("/etc/resolv.conf", NULL);
+	enum kz_rc rc = show(root, "/etc", false, err);
+	char *slash;
+
+	if (rc != KZ_OK || !real || kz_str_has_prefix(real, "/etc/") ||
+	    !(slash = strrchr(real, '/')) || slash == real)
+		return rc;
+	*slash = 0;
+	return show(root, real, false, err);
+}
+
+static enum kz_rc new_root(const char *state, struct kz_err *err)
+{
+	static const char *const shown[] = { "public", "env", "audit" };
+	char root[300], path[300];
+	enum kz_rc rc = kz_str_format(root, sizeof root, err, "%s/run", state);
+
+	if (rc != KZ_OK)
+		return rc;
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0 ||
+	    mount("kz-proxy", root, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "size=64k,mode=755") != 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make a file system of its own");
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		if ((rc = kz_str_format(path, sizeof path, err, "%s/%s", state, shown[i])) ||
+		    (rc = show(root, path, i == 2, err)))
+			return rc;
+	if ((rc = show_resolver(root, err)) != KZ_OK)
+		return rc;
+	/* the old root is stacked on the new one, and goes */
+	if (chdir(root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
+	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0 ||
+	    mount(NULL, "/", NULL,
+		  MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot leave the file system");
+	return KZ_OK;
+}
+
+static enum kz_rc drop(uid_t uid, gid_t gid, struct kz_err *err)
+{
+	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) != 0 && errno != EINVAL)
+			return kz_err_sys(err, KZ_E_OS, "cannot drop a capability");
+	/* changing from root to another user empties the other sets */
+	if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0 ||
+	    setresuid(uid, uid, uid) != 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot become another user");
+	if (setuid(0) == 0 || geteuid() != uid)
+		return kz_err_set(err, KZ_E_OS, "still root");
+	return KZ_OK;
+}
+
+enum kz_rc kz_px_jail(const char *state, uid_t uid, gid_t gid, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (geteuid() == 0 &&
+	    ((rc = new_root(state, err)) != KZ_OK || (rc = drop(uid, gid, err)) != KZ_OK))
+		return rc;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+		return kz_err_sys(err, KZ_E_OS, "prctl");
+	return KZ_OK;
+}

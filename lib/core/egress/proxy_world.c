@@ -1,0 +1,280 @@
+/* What the proxy goes by, read again when it changes. */
+#include "core/egress/proxy_world.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "core/egress/policy.h"
+
+/* Keys and revocations are two files, and a rotation replaces one after the other. */
+#define LOST_MS 2000
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	return (h ^ v) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t mark_stat(uint64_t h, const struct stat *st)
+{
+	h = mix(mix(h, st->st_ino), (uint64_t)st->st_size);
+	h = mix(mix(h, (uint64_t)st->st_mtim.tv_sec), (uint64_t)st->st_mtim.tv_nsec);
+	return mix(mix(h, (uint64_t)st->st_ctim.tv_sec), (uint64_t)st->st_ctim.tv_nsec);
+}
+
+/* Changes with any change of a folder's files; their order does not count. */
+static uint64_t mark_dir(const char *state, const char *name)
+{
+	kz_auto_closedir DIR *d = NULL;
+	const struct dirent *e;
+	char path[300];
+	struct stat st;
+	uint64_t sum = 1;
+
+	if (kz_str_format(path, sizeof path, NULL, "%s/%s", state, name) != KZ_OK ||
+	    !(d = opendir(path)))
+		return 0;
+	while ((e = readdir(d))) {
+		uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
+			continue;
+		for (const char *p = e->d_name; *p; p++)
+			h = mix(h, (unsigned char)*p);
+		sum += mark_stat(h, &st);
+	}
+	return sum;
+}
+
+static uint64_t mark_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? mark_stat(1, &st) : 0;
+}
+
+/* One ADDRESS[:PORT], IPv6 with a port in brackets, as c-ares takes it. */
+static bool add_server(const char *p, size_t n, char *out, size_t size)
+{
+	struct kz_target t;
+	char text[KZ_AUTHORITY_TEXT];
+	size_t used = strlen(out);
+
+	if (kz_host_parse(p, n, &t) == KZ_R_NONE)
+		t.port = 53;
+	else if (kz_target_parse(p, n, 53, &t) != KZ_R_NONE)
+		return false;
+	if (!t.is_literal)
+		return false;
+	kz_target_print(&t, text);
+	return kz_str_format(out + used, size - used, NULL, "%s%s", used ? "," : "", text) == KZ_OK;
+}
+
+static bool read_servers(const char *text, char out[KZ_PX_SERVERS])
+{
+	out[0] = 0;
+	while (*text) {
+		size_t n = strcspn(text, ", \t");
+
+		if (n > 0 && !add_server(text, n, out, KZ_PX_SERVERS))
+			return false;
+		text += n + (text[n] != 0);
+	}
+	return true;
+}
+
+static enum kz_rc read_settings(struct kz_px_watch *w, struct kz_px_world *n, struct kz_err *err)
+{
+	struct kz_conf c;
+	kz_auto_policy struct kz_policy p = { .revision = "" };
+	enum kz_rc rc = kz_conf_load(&c, w->state, err);
+
+	if (rc != KZ_OK || (rc = kz_policy_load(&c, &p, err)) != KZ_OK)
+		return rc;
+	kz_grant_audience(c.set.kz_deployment_id, n->audience);
+	n->env.is_deny_unusable =
+		!kz_scope_deny_parse(p.config.deny_cidrs, n->deny, &n->env.deny_count);
+	n->is_servers_unusable = !read_servers(c.set.kz_egress_resolvers, n->servers);
+	n->families = kz_str_eq(c.set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
+		      kz_str_eq(c.set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
+								    KZ_DNS_BOTH;
+	n->head_ms = c.set.kz_proxy_head_seconds * 1000;
+	n->connect_ms = c.set.kz_proxy_connect_seconds * 1000;
+	n->first_byte_ms = c.set.kz_proxy_first_byte_seconds * 1000;
+	n->idle_ms = c.set.kz_proxy_idle_seconds * 1000;
+	n->tunnels_per_grant = (unsigned)c.set.kz_proxy_tunnels_per_grant;
+	return KZ_OK;
+}
+
+static void copy_settings(struct kz_px_world *n, const struct kz_px_world *last)
+{
+	memcpy(n->audience, last->audience, sizeof n->audience);
+	memcpy(n->deny, last->deny, sizeof n->deny);
+	memcpy(n->servers, last->servers, sizeof n->servers);
+	n->env.deny_count = last->env.deny_count;
+	n->env.is_deny_unusable = last->env.is_deny_unusable;
+	n->is_servers_unusable = last->is_servers_unusable;
+	n->families = last->families;
+	n->head_ms = last->head_ms;
+	n->connect_ms = last->connect_ms;
+	n->first_byte_ms = last->first_byte_ms;
+	n->idle_ms = last->idle_ms;
+	n->tunnels_per_grant = last->tunnels_per_grant;
+}
+
+/* Keys and revocations are read together: the ones verify the others. */
+static void read_public(struct kz_px_watch *w, struct kz_px_world *n)
+{
+	struct kz_err err = KZ_ERR_INIT;
+	char path[300];
+
+	w->read_ms = kz_time_boot_ms();
+	n->keys_number = n->number;
+	n->keys_reason = KZ_R_KEYS_MISSING;
+	if (kz_str_format(path, sizeof path, &err, "%s/public/keys.json", w->state) != KZ_OK ||
+	    kz_keyring_read(path, &n->keys, &err) != KZ_OK) {
+		n->keys = NULL;
+		kz_reason_find(err.reason, &n->keys_reason);
+		kz_log(KZ_LOG_WARNING, "no public keys, so everything is refused", "reason",
+		       err.reason, NULL);
+		return;
+	}
+	if (kz_str_format(path, sizeof path, &err, "%s/" KZ_REVOKED_FILE, w->state) != KZ_OK ||
+	    kz_revoked_read(path, n->keys, n->serial, &n->revoked, &err) != KZ_OK) {
+		n->revoked = NULL;
+		kz_log(KZ_LOG_WARNING, "the revocations do not count, so everything is refused",
+		       "reason", err.reason, NULL);
+		return;
+	}
+	n->serial = kz_revoked_serial(n->revoked);
+	kz_log(KZ_LOG_INFO, "keys and revocations read", "keys",
+	       kz_log_int((long long)kz_keyring_count(n->keys)), "serial", kz_log_int(n->serial),
+	       NULL);
+}
+
+/* Every address of this machine; one that cannot be listed means that none may be dialled. */
+static void read_self(struct kz_px_world *n)
+{
+	struct ifaddrs *list = NULL;
+
+	n->env.self_count = 0;
+	if (getifaddrs(&list) != 0) {
+		n->env.is_deny_unusable = true;
+		return;
+	}
+	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
+		struct kz_addr a = { .family = 0 };
+
+		if (!i->ifa_addr)
+			continue;
+		if (i->ifa_addr->sa_family == AF_INET) {
+			a.family = 4;
+			memcpy(a.bytes,
+			       &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr,
+			       4);
+		} else if (i->ifa_addr->sa_family == AF_INET6) {
+			a.family = 6;
+			memcpy(a.bytes,
+			       &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr,
+			       16);
+		}
+		if (a.family && n->env.self_count < KZ_PX_SELF)
+			n->self[n->env.self_count++] = a;
+		else if (a.family)
+			n->env.is_deny_unusable = true;
+	}
+	freeifaddrs(list);
+}
+
+static bool same_self(const struct kz_px_world *a, const struct kz_px_world *b)
+{
+	return a->env.self_count == b->env.self_count &&
+	       memcmp(a->self, b->self, a->env.self_count * sizeof *a->self) == 0;
+}
+
+struct kz_px_world *kz_px_world_take(struct kz_px_world *w)
+{
+	atomic_fetch_add(&w->refs, 1);
+	return w;
+}
+
+void kz_px_world_give(struct kz_px_world *w)
+{
+	if (!w || atomic_fetch_sub(&w->refs, 1) != 1)
+		return;
+	kz_keyring_free(w->keys);
+	kz_revoked_free(w->revoked);
+	free(w);
+}
+
+bool kz_px_world_ready(const struct kz_px_world *w)
+{
+	return w->keys && w->revoked && kz_keyring_count(w->keys) > 0;
+}
+
+/* Settings that make no sense any more leave the former ones in force. */
+static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world *last,
+				struct kz_px_world *n, bool is_changed, struct kz_err *err)
+{
+	struct kz_err why = KZ_ERR_INIT;
+
+	if (last)
+		copy_settings(n, last);
+	if (last && !is_changed)
+		return KZ_OK;
+	if (read_settings(w, n, &why) == KZ_OK)
+		return KZ_OK;
+	if (!last) {
+		if (err)
+			*err = why;
+		return why.rc;
+	}
+	copy_settings(n, last);
+	kz_log(KZ_LOG_ERROR, "the settings make no sense, so the former ones count", "reason",
+	       why.reason, "text", why.text, NULL);
+	return KZ_OK;
+}
+
+enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *last, bool force,
+			    struct kz_px_world **out, struct kz_err *err)
+{
+	uint64_t env = mark_dir(w->state, "env"), public = mark_dir(w->state, "public");
+	bool is_env = env != w->env_mark, is_public = force || !last || public != w->public_mark;
+	struct kz_px_world *n = calloc(1, sizeof *n);
+	bool is_late;
+	enum kz_rc rc;
+
+	*out = NULL;
+	if (!n)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	atomic_init(&n->refs, 1);
+	n->number = last ? last->number + 1 : 1;
+	n->serial = last ? last->serial : 0;
+	n->resolv_mark = mark_file("/etc/resolv.conf");
+	n->env.deny = n->deny;
+	n->env.self = n->self;
+	rc = take_settings(w, last, n, is_env, err);
+	read_self(n);
+	is_late = last && !last->revoked && !last->is_cut &&
+		  kz_time_boot_ms() - last->lost_ms > LOST_MS;
+	if (rc != KZ_OK || (last && !is_env && !is_public && !is_late && same_self(n, last) &&
+			    n->resolv_mark == last->resolv_mark)) {
+		kz_px_world_give(n);
+		return rc;
+	}
+	w->env_mark = env;
+	w->public_mark = public;
+	/* the rings are not counted by reference: each set reads its own */
+	read_public(w, n);
+	if (last && !is_public)
+		n->keys_number = last->keys_number;
+	n->lost_ms = last && !last->revoked ? last->lost_ms : kz_time_boot_ms();
+	n->is_cut = !n->revoked && (is_late || (last && last->is_cut));
+	*out = n;
+	return KZ_OK;
+}
