@@ -19,6 +19,7 @@ struct kz_px_framer {
 	bool is_done, is_bad;
 };
 
+/* Begin. in: length: of a body by length; 0 and no body are done at once */
 void kz_px_framer_start(struct kz_px_framer *f, enum kz_px_body kind, int64_t length);
 /*
  * Take from p[0..n).  out: how many bytes belong to the body so far; less than n when it

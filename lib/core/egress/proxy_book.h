@@ -40,7 +40,9 @@ struct kz_px_book {
 	atomic_ullong accepted, refused, bytes;
 };
 
+/* in: most: connections at once */
 void kz_px_book_init(struct kz_px_book *b, size_t most);
+/* Forget all; no connection may hold a grant any more. */
 void kz_px_book_release(struct kz_px_book *b);
 
 /*

@@ -42,7 +42,7 @@ static enum kz_rc make_dirs(const char *root, const char *path, char out[512], s
 		return rc;
 	for (char *p = out + n + 1; (p = strchr(p, '/')); p++) {
 		*p = 0;
-		if (mkdir(out, 0755) != 0 && errno != EEXIST)
+		if ((mkdir(out, 0755) != 0 || chmod(out, 0755) != 0) && errno != EEXIST)
 			return kz_err_sys(err, KZ_E_OS, "cannot make %s", out);
 		*p = '/';
 	}
@@ -127,7 +127,8 @@ enum kz_rc kz_px_jail(const char *state, uid_t uid, gid_t gid, struct kz_err *er
 	if (geteuid() == 0 &&
 	    ((rc = new_root(state, err)) != KZ_OK || (rc = drop(uid, gid, err)) != KZ_OK))
 		return rc;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+	/* whoever was root is not dumpable any more; another user's stack finds its processes by their environment */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return kz_err_sys(err, KZ_E_OS, "prctl");
 	return KZ_OK;
 }

@@ -49,20 +49,36 @@ void kz_px_drop_server(struct kz_px_conn *c, bool is_reset);
 void kz_px_linger(struct kz_px_conn *c);
 void kz_px_state(struct kz_px_conn *c, enum kz_px_state state);
 
-/* -- steps -- */
+/* -- proxy_head.c -- */
 
-void kz_px_head_read(struct kz_px_conn *c); /* proxy_head.c: the client sent something */
-void kz_px_judge(
-	struct kz_px_conn *c); /* proxy_judge.c: the head is whole and sound, or was parked */
-/* proxy_judge.c: may this connection still stand? in: of the set now in force */
+/* The client sent something, and its head is not whole. */
+void kz_px_head_read(struct kz_px_conn *c);
+
+/* -- proxy_judge.c -- */
+
+/* The head is whole and sound, or was parked: who shows which grant, and for what? */
+void kz_px_judge(struct kz_px_conn *c);
+/* May its grant still stand, by the set now in force? out: KZ_R_NONE, or why not */
 enum kz_reason kz_px_standing(const struct kz_px_conn *c);
-void kz_px_resolve(struct kz_px_conn *c); /* proxy_dial.c: the target may be asked for */
-void kz_px_dial(struct kz_px_conn *c);    /* proxy_dial.c: the next judged address */
-void kz_px_dialled(struct kz_px_conn *c, uint32_t events); /* proxy_dial.c: it answered, or not */
-void kz_px_dial_late(struct kz_px_conn *c); /* proxy_dial.c: it did not answer in time */
+
+/* -- proxy_dial.c -- */
+
+/* The target may be asked for. */
+void kz_px_resolve(struct kz_px_conn *c);
+/* Dial the next judged address. */
+void kz_px_dial(struct kz_px_conn *c);
+/* The one that was dialled answered, or not. in: epoll's bits */
+void kz_px_dialled(struct kz_px_conn *c, uint32_t events);
+/* It did not answer in time. */
+void kz_px_dial_late(struct kz_px_conn *c);
+
+/* -- proxy_tunnel.c, proxy_plain.c -- */
+
+/* The server is there. */
 void kz_px_tunnel_start(struct kz_px_conn *c);
-void kz_px_tunnel_run(struct kz_px_conn *c, bool is_server, uint32_t events);
 void kz_px_plain_begin(struct kz_px_conn *c);
+/* Move what can be moved. in: where something happened, and epoll's bits */
+void kz_px_tunnel_run(struct kz_px_conn *c, bool is_server, uint32_t events);
 void kz_px_plain_run(struct kz_px_conn *c, bool is_server, uint32_t events);
 
 #endif

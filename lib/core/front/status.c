@@ -41,10 +41,10 @@ static const char *seen(const char *name, const struct kz_json *status)
 static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c,
 				const struct kz_json *status)
 {
-	static const char *const names[] = { "valkey", "kz-controller" };
+	static const char *const names[] = { "valkey", "kz-controller", "kz-proxy" };
 	struct kz_json *list = kz_json_array();
 
-	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++) {
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++) {
 		struct kz_json *o = kz_json_object();
 		struct kz_service s;
 

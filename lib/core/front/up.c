@@ -70,10 +70,10 @@ static enum kz_rc tell_death(const struct kz_front *f, const char *name, int sta
 static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c,
 				 struct kz_err *err)
 {
-	static const char *const names[] = { "valkey", "kz-controller" };
+	static const char *const names[] = { "valkey", "kz-controller", "kz-proxy" };
 	struct kz_service s;
 
-	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < 2; i++)
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++)
 		if (!kz_front_service(f, names[i], &s, NULL) && !s.is_up && !s.wants_up)
 			return tell_death(f, names[i], s.exit_code, err);
 	return KZ_OK;
@@ -219,6 +219,8 @@ static enum kz_rc join(const struct kz_front *f, const struct kz_front_up *o, st
 		return kz_err_set(err, KZ_E_TEMPFAIL,
 				  "kz runs already in %s; stop it first with: kz down", f->state);
 	kz_front_say(f, "running; waiting for admission");
+	/* a stack that was started by an older kz has none */
+	(void)kz_front_control(f, "kz-proxy", "-u", NULL);
 	return kz_front_control(f, "kz-controller", "-u", err);
 }
 
