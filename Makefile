@@ -1,17 +1,18 @@
 # kz: build, checks, tests.  "make" builds, "make check" is what a commit needs.
-# SANITIZE=address,undefined and FAULT=1 build beside the normal tree.
+# SANITIZE=address,undefined, FAULT=1 and FUZZ=1 build beside the normal tree.
 CC ?= cc
 PREFIX ?= /usr/local
 DESTDIR ?=
 SANITIZE ?=
 FAULT ?=
+FUZZ ?=
 VERSION := $(shell cat VERSION)
 
 # One short line a step; V=1 shows the commands.
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@echo "  $1 $2")
 
-B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)
+B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)$(if $(FUZZ),-fuzz)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
 	-Wwrite-strings -Wswitch-enum -Wundef -Wpointer-arith -Wcast-qual -Wimplicit-fallthrough
 # gcc sees null pointers where the sanitizer's own checks branch.
@@ -19,7 +20,7 @@ SAN_WARN := -Wno-format-overflow -Wno-format-truncation
 CFLAGS ?= -O2 -g
 KZ_CFLAGS = -std=c11 -D_GNU_SOURCE -DKZ_VERSION='"$(VERSION)"' $(WARN) -Ilib -Istatemachines -I$(B) -include base/banned.h \
 	-fstack-protector-strong -fno-strict-aliasing -ffile-prefix-map=$(CURDIR)=. -MMD -MP $(CFLAGS) \
-	$(if $(FAULT),-DKZ_FAULT_BUILD) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer $(SAN_WARN))
+	$(if $(FAULT),-DKZ_FAULT_BUILD) $(if $(FUZZ),$(FUZZ_CFLAGS)) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer $(SAN_WARN))
 KZ_LDFLAGS = -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE))
 
 # Foreign libraries, one port each.
@@ -88,7 +89,7 @@ include $(sort $(wildcard scripts/make/*.mk))
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 clean:
-	rm -rf build build-san build-fault build-san-fault
+	rm -rf build build-san build-fault build-san-fault build-fuzz
 
 .PHONY: all clean
 .SECONDARY:
