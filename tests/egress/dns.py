@@ -10,6 +10,7 @@ import select
 import socket
 import struct
 import sys
+import threading
 import time
 
 A, NS, CNAME, AAAA = 1, 2, 5, 28
@@ -332,14 +333,19 @@ class Server:
             if out:
                 s.sendto(out, peer)
             return
-        c, _ = s.accept()
+        threading.Thread(target=self.tcp, args=(s.accept()[0],), daemon=True).start()
+
+    def tcp(self, c):
+        """Questions on one connection, until the client ends it."""
         with c:
-            c.settimeout(1)
-            size = c.recv(2, socket.MSG_WAITALL)
-            if len(size) == 2:
-                out = self.answer(c.recv(struct.unpack("!H", size)[0], socket.MSG_WAITALL), "tcp")
-                if out:
-                    c.sendall(struct.pack("!H", len(out)) + out)
+            c.settimeout(30)
+            try:
+                while len(size := c.recv(2, socket.MSG_WAITALL)) == 2:
+                    out = self.answer(c.recv(struct.unpack("!H", size)[0], socket.MSG_WAITALL), "tcp")
+                    if out:
+                        c.sendall(struct.pack("!H", len(out)) + out)
+            except OSError:
+                pass
 
 
 if __name__ == "__main__":

@@ -429,7 +429,7 @@ def target_rewritten():
     assert [x for x in lines(got) if x.lower().startswith(b"host:")] == [f"Host: {HOST}:9005".encode()], got
     got = mirrored(ask(get_head(f"http://{HOST}:9005"))[1])
     assert lines(got)[0] == b"GET / HTTP/1.1", got
-    got = mirrored(ask(get_head(f"http://{HOST}:9005?q=1"))[1])
+    got = mirrored(ask(get_head(f"http://{HOST}:9005?q=1", host=f"Host: {HOST}:9005\r\n".encode()))[1])
     assert lines(got)[0] == b"GET /?q=1 HTTP/1.1", got
 
 
