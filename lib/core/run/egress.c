@@ -117,7 +117,8 @@ struct kz_json *kz_job_egress_record(const struct kz_job *j)
 	kz_json_set_str(o, "scope", j->has_egress ? e->text : "none");
 	set_text(o, "configured", j->has_egress ? e->configured : NULL);
 	kz_json_set_str(o, "effective", j->has_egress ? e->effective : "none");
-	set_text(o, "reason", j->has_egress && e->reason ? kz_reason_code(e->reason) : NULL);
+	set_text(o, "reason",
+		 j->has_egress && e->reason != KZ_R_NONE ? kz_reason_code(e->reason) : NULL);
 	set_text(o, "execution", e->execution);
 	set_text(o, "revision", e->revision);
 	/* what was refused as malformed is no approval */
