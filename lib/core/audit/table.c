@@ -169,13 +169,13 @@ static const struct kz_audit_col joined_cols[] = {
 };
 
 /* A grant is told by these alone, never by its text [GRANT-15]. */
-static const struct kz_audit_col egress_grant_cols[] = {
+static const struct kz_audit_col grant_cols[] = {
 	{ "run", KZ_AUDIT_ID, false, NULL },
 	{ "execution", KZ_AUDIT_ID, false, NULL },
 	{ "revision", KZ_AUDIT_DIGEST, false, NULL },
 };
 
-static const struct kz_audit_col egress_revocation_cols[] = {
+static const struct kz_audit_col revocation_cols[] = {
 	{ "serial", KZ_AUDIT_INT, false, NULL },
 	{ "execution", KZ_AUDIT_ID, true, NULL },
 	{ "before_ms", KZ_AUDIT_INT, true, NULL }, /* every grant that was issued before */
@@ -205,9 +205,8 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 	[KZ_AUDIT_REMOVED] = TABLE(removed, NULL, NULL, NULL),
 	[KZ_AUDIT_BROKEN] = TABLE(broken, NULL, NULL, NULL),
 	[KZ_AUDIT_JOINED] = TABLE(joined, "CHECK (seq > 0)", NULL, NULL),
-	[KZ_AUDIT_GRANT] =
-		TABLE(egress_grant, "UNIQUE (execution)", "execution = new.execution", NULL),
-	[KZ_AUDIT_REVOCATION] = TABLE(egress_revocation, NULL, NULL, NULL),
+	[KZ_AUDIT_GRANT] = TABLE(grant, "UNIQUE (execution)", "execution = new.execution", NULL),
+	[KZ_AUDIT_REVOCATION] = TABLE(revocation, NULL, NULL, NULL),
 };
 
 const struct kz_audit_table *kz_audit_table(enum kz_audit_kind kind)

@@ -73,6 +73,9 @@ const char *kz_keyring_kid(const struct kz_keyring *k, size_t index);
 
 /* What a key of the file signs. */
 enum kz_key_use { KZ_KEY_USE_GRANT, KZ_KEY_USE_RECEIPT };
+/* The texts of the index-th key of one use. out: false past the last */
+bool kz_keyring_key(const struct kz_keyring *k, enum kz_key_use use, size_t index,
+		    char kid[KZ_KID_TEXT], char key[KZ_PASERK_PUBLIC_TEXT]);
 /*
  * The key that a token's footer {"kid":"k4.pid...."} names, among those of one use.
  * out: borrowed from k. err: grant_malformed (no such token or footer), grant_key_unknown

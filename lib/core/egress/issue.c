@@ -6,10 +6,8 @@
 
 #include "base/str.h"
 #include "core/audit/grants.h"
-#include "core/conf/keys.h"
-#include "core/egress/health.h"
 #include "core/egress/policy.h"
-#include "port/seal-sign.h"
+#include "core/egress/view.h"
 
 #define auto_secret kz_auto(kz_secret_release)
 
@@ -28,8 +26,7 @@ static enum kz_rc miss(struct kz_egress *e, enum kz_reason reason)
 {
 	e->reason = reason;
 	snprintf(e->text, sizeof(e->text), "none: %s",
-		 reason == KZ_R_NOT_APPROVED ? "not approved (--approve ID)" :
-					       kz_reason_text(reason));
+		 reason == KZ_R_NOT_APPROVED ? KZ_NOT_APPROVED : kz_reason_text(reason));
 	return KZ_OK;
 }
 
@@ -43,23 +40,6 @@ static enum kz_rc miss_for(struct kz_egress *e, const struct kz_err *why, struct
 	if (err)
 		*err = *why;
 	return why->rc;
-}
-
-/* The scope that this run would have. out: KZ_R_NONE, or why it has none */
-static enum kz_reason scope_of(const struct kz_policy *p, const struct kz_egress_ask *ask,
-			       struct kz_scope *scope)
-{
-	enum kz_reason reason;
-
-	if (!ask->approval || !kz_approval_valid(ask->approval))
-		return KZ_R_NOT_APPROVED;
-	reason = kz_policy_resolve(p, scope);
-	if (reason != KZ_R_NONE)
-		return reason;
-	if (scope->mode == KZ_SCOPE_ISOLATED)
-		return KZ_R_MODE_ISOLATED;
-	kz_scope_narrow(scope, ask->hint, ask->hint_count);
-	return scope->mode == KZ_SCOPE_ISOLATED ? KZ_R_HOSTS_UNUSABLE : KZ_R_NONE;
 }
 
 static enum kz_rc fill(const struct kz_egress_ask *ask, const struct kz_scope *scope,
@@ -78,19 +58,6 @@ static enum kz_rc fill(const struct kz_egress_ask *ask, const struct kz_scope *s
 	    (rc = kz_str_copy(g->worker, sizeof(g->worker), ask->worker, err)))
 		return rc;
 	return kz_str_copy(g->revision, sizeof(g->revision), revision, err);
-}
-
-/* The proxy can verify what we are about to sign, or it is not signed. [GRANT-8] */
-static enum kz_rc ask_proxy(const struct kz_conf *c, const struct kz_secret *key,
-			    struct kz_deadline until, struct kz_err *err)
-{
-	struct kz_proxy_health health;
-	char kid[KZ_PASERK_PID_TEXT];
-	struct kz_public own;
-
-	kz_sign_public(key, &own);
-	kz_paserk_pid(&own, kid);
-	return kz_proxy_health(c->state, kid, until, &health, err);
 }
 
 /* The grant, its row first: what is not on record is not handed out. [AUD-10] */
@@ -124,17 +91,19 @@ static enum kz_rc issue(const struct kz_conf *c, const struct kz_egress_ask *ask
 			const struct kz_policy *p, struct kz_egress *e, struct kz_err *err)
 {
 	auto_secret struct kz_secret key = { .is_set = false };
-	struct kz_err why = KZ_ERR_INIT;
+	enum kz_reason reason = KZ_R_NONE;
 	struct kz_scope scope;
 	struct kz_grant g;
-	enum kz_reason reason = scope_of(p, ask, &scope);
 	enum kz_rc rc;
 
-	if (reason != KZ_R_NONE)
-		return miss(e, reason);
-	if (kz_keys_read(c->state, KZ_KEY_GRANT, &key, &why) ||
-	    ask_proxy(c, &key, ask->until, &why))
-		return miss_for(e, &why, err);
+	if (!ask->approval || !kz_approval_valid(ask->approval))
+		return miss(e, KZ_R_NOT_APPROVED);
+	rc = kz_egress_ready(c, p, ask->until, &scope, &key, &reason, err);
+	if (rc || reason != KZ_R_NONE)
+		return rc ? rc : miss(e, reason);
+	kz_scope_narrow(&scope, ask->hint, ask->hint_count);
+	if (scope.mode == KZ_SCOPE_ISOLATED)
+		return miss(e, KZ_R_HOSTS_UNUSABLE);
 	rc = fill(ask, &scope, p->revision, &g, err);
 	return rc ? rc : hand_out(c, ask, &key, &g, e, err);
 }

@@ -20,6 +20,9 @@
 
 #define KZ_APPROVAL_MAX 128
 
+#define KZ_NOT_APPROVED                                                                            \
+	"not approved (--approve ID)" /* what a run, its record and kz-grant scope say alike */
+
 /* Is this an approval id: 1 to KZ_APPROVAL_MAX characters of printable ASCII without blanks? */
 bool kz_approval_valid(const char *id);
 

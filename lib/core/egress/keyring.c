@@ -114,6 +114,16 @@ const char *kz_keyring_kid(const struct kz_keyring *k, size_t index)
 	return k->keys[KZ_KEY_USE_GRANT][index].kid;
 }
 
+bool kz_keyring_key(const struct kz_keyring *k, enum kz_key_use use, size_t index,
+		    char kid[KZ_KID_TEXT], char key[KZ_PASERK_PUBLIC_TEXT])
+{
+	if (index >= k->count[use])
+		return false;
+	memcpy(kid, k->keys[use][index].kid, KZ_KID_TEXT);
+	kz_paserk_public(&k->keys[use][index].key, key);
+	return true;
+}
+
 /* Is it a footer that names some key, in the one spelling? */
 static bool is_footer(const struct kz_buf *footer)
 {

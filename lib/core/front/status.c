@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "core/egress/view.h"
 #include "core/front/parts.h"
 #include "port/json.h"
 #include "rule/reason.h"
@@ -105,6 +106,19 @@ static void explain(struct kz_json *status, const struct kz_json *controller)
 		kz_json_set_str(admission, "text", text);
 }
 
+/* The scope that an approved run would get, from where a run gets it [ADM-3]; null when it cannot be told. */
+static struct kz_json *egress(const struct kz_conf *c)
+{
+	kz_auto_egress_view struct kz_egress_view v;
+	struct kz_json *o;
+
+	if (kz_egress_look(c, kz_deadline_in(KZ_SECONDS(2)), &v, NULL))
+		return kz_json_null();
+	o = kz_json_object();
+	kz_egress_view_brief(&v, o);
+	return o;
+}
+
 /* Not there, or not for this caller? */
 static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 {
@@ -136,6 +150,7 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 	if (rc == KZ_E_CONFIG) {
 		/* the controller has closed admission for the same reason; whom to ask is not known now */
 		kz_settings_default(&c.set);
+		c.state[0] = '\0';
 	} else if (rc) {
 		if (err)
 			*err = why;
@@ -159,6 +174,7 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 	kz_json_set_str(o, "state_dir", f->state);
 	kz_json_set(o, "services", services(f, &c, o));
 	kz_json_set(o, "posture", posture(controller));
+	kz_json_set(o, "egress", rc == KZ_E_CONFIG ? kz_json_null() : egress(&c));
 	explain(o, controller);
 	*out = o;
 	if (kz_json_flag(kz_json_get(o, "admission"), "open", false))

@@ -65,6 +65,26 @@ static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b,
 	return rc;
 }
 
+/* One line: what an approved run reaches, or why nothing and what helps. */
+static enum kz_rc add_egress(const struct kz_json *egress, struct kz_buf *b, struct kz_err *err)
+{
+	const struct kz_json *ports = kz_json_get(egress, "ports");
+	const char *fix = kz_json_str(egress, "fix", "");
+	enum kz_rc rc;
+
+	if (!kz_json_is_object(egress))
+		return kz_buf_puts(b, "network    not known\n", err);
+	rc = kz_buf_printf(b, err, "network    %s%s",
+			   kz_json_flag(egress, "attention", false) ? "ATTENTION: " : "",
+			   kz_json_str(egress, "text", "?"));
+	for (size_t i = 0; !rc && i < kz_json_count(ports); i++)
+		rc = kz_buf_printf(b, err, "%s%lld", i ? ", " : "; ports ",
+				   (long long)kz_json_int_value(kz_json_at(ports, i)));
+	if (!rc && fix[0])
+		rc = kz_buf_printf(b, err, "; fix: %s", fix);
+	return rc ? rc : kz_buf_puts(b, "\n", err);
+}
+
 enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, struct kz_err *err)
 {
 	const struct kz_json *admission = kz_json_get(status, "admission");
@@ -84,6 +104,7 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 				   (long long)kz_json_num(status, "queue_max", 0));
 	if (rc || (rc = add_trouble(status, b, err)) ||
 	    (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
+	    (rc = add_egress(kz_json_get(status, "egress"), b, err)) ||
 	    (rc = add_services(kz_json_get(status, "services"), b, err)))
 		return rc;
 	return kz_buf_printf(b, err, "state      %s\n", kz_json_str(status, "state_dir", "?"));
