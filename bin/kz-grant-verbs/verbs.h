@@ -10,7 +10,7 @@
 
 #define KZ_SCOPE_SYNOPSIS "[--approve ID] [-j]"
 #define KZ_EXPLAIN_SYNOPSIS "[-r ADDRESS,...] [-j] URL"
-#define KZ_MINT_SYNOPSIS "[OPTION]... [-j]"
+#define KZ_MINT_SYNOPSIS "[OPTION...] [-j]"
 #define KZ_VERIFY_SYNOPSIS "[-j] [TOKEN]"
 #define KZ_REVOKE_SYNOPSIS "[-j] [--before TIME] [EXECUTION]"
 #define KZ_KEYS_SYNOPSIS "[-w] [--rotate] [-j]"

@@ -3,14 +3,13 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/str.h"
 #include "core/egress/policy.h"
+#include "core/egress/self.h"
 
 /* Keys and revocations are two files, and a rotation replaces one after the other. */
 #define LOST_MS 2000
@@ -157,38 +156,11 @@ static void read_public(struct kz_px_watch *w, struct kz_px_world *n)
 	       NULL);
 }
 
-/* Every address of this machine; one that cannot be listed means that none may be dialled. */
+/* Every address of this machine; when they cannot be listed none may be dialled. */
 static void read_self(struct kz_px_world *n)
 {
-	struct ifaddrs *list = NULL;
-
-	n->env.self_count = 0;
-	if (getifaddrs(&list) != 0) {
+	if (!kz_self_addresses(n->self, KZ_PX_SELF, &n->env.self_count))
 		n->env.is_deny_unusable = true;
-		return;
-	}
-	for (const struct ifaddrs *i = list; i; i = i->ifa_next) {
-		struct kz_addr a = { .family = 0 };
-
-		if (!i->ifa_addr)
-			continue;
-		if (i->ifa_addr->sa_family == AF_INET) {
-			a.family = 4;
-			memcpy(a.bytes,
-			       &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr,
-			       4);
-		} else if (i->ifa_addr->sa_family == AF_INET6) {
-			a.family = 6;
-			memcpy(a.bytes,
-			       &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr,
-			       16);
-		}
-		if (a.family && n->env.self_count < KZ_PX_SELF)
-			n->self[n->env.self_count++] = a;
-		else if (a.family)
-			n->env.is_deny_unusable = true;
-	}
-	freeifaddrs(list);
 }
 
 static bool same_self(const struct kz_px_world *a, const struct kz_px_world *b)
