@@ -11,6 +11,7 @@
 #define TYPE_CNAME 5
 #define TYPE_AAAA 28
 #define CLASS_IN 1
+#define IS_ANSWER 0x80 /* in the third byte; clear in a question */
 
 struct reader {
 	const uint8_t *p;
@@ -75,7 +76,7 @@ static int start(struct reader *r, const uint8_t *p, size_t n)
 	char question[256];
 
 	*r = (struct reader){ p, n, HEADER };
-	if (n < HEADER || n > 65535 || two(p + 4) != 1 || !name(r, n, question) || n - r->at < 4)
+	if (n < HEADER || n > 65535 || !(p[2] & IS_ANSWER) || two(p + 4) != 1 || !name(r, n, question) || n - r->at < 4)
 		return -1;
 	r->at += 4;
 	return two(p + 6) <= RECORDS ? (int)two(p + 6) : -1;
