@@ -76,7 +76,8 @@ static int start(struct reader *r, const uint8_t *p, size_t n)
 	char question[256];
 
 	*r = (struct reader){ p, n, HEADER };
-	if (n < HEADER || n > 65535 || !(p[2] & IS_ANSWER) || two(p + 4) != 1 || !name(r, n, question) || n - r->at < 4)
+	if (n < HEADER || n > 65535 || !(p[2] & IS_ANSWER) || two(p + 4) != 1 ||
+	    !name(r, n, question) || n - r->at < 4)
 		return -1;
 	r->at += 4;
 	return two(p + 6) <= RECORDS ? (int)two(p + 6) : -1;
