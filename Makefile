@@ -48,12 +48,17 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 # Archives too, so that a module nobody links yet still has to compile.
 all: $(ARCHIVES) $(PORTS:%=$(B)/lib/port/%.o) $(PROGRAMS:%=$(B)/bin/%)
 
-# .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or the word static.
+# .deps: one item a line: a folder of lib (base, rule, core/pool), port/NAME, gen, or a word: static, or bundled for a program
+# that is started so often that finding its foreign libraries counts: those that have an archive here are part of it.
+WORDS := static bundled
 DEP_ITEMS = $(shell sed 's/\#.*//' bin/$1.deps)
 # A port is lib/port/NAME.c and its private parts NAME_*.c.  NAME-PART.c is a part that a .deps must name itself.
 PORT_FILES = $(patsubst %.c,$(B)/%.o,$(wildcard lib/$1.c lib/$1_*.c))
-DEP_FILES = $(foreach i,$(filter-out static,$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
+DEP_FILES = $(foreach i,$(filter-out $(WORDS),$(call DEP_ITEMS,$1)),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 DEP_LIBS = $(foreach i,$(filter port/%,$(call DEP_ITEMS,$1)),$(LIBS_$(notdir $i)))
+has_archive = $(findstring /,$(shell $(CC) -print-file-name=lib$(patsubst -l%,%,$1).a))
+BUNDLED_LIBS = -Wl,-Bstatic $(foreach l,$(DEP_LIBS),$(if $(call has_archive,$l),$l)) -Wl,-Bdynamic -lm \
+	$(foreach l,$(DEP_LIBS),$(if $(call has_archive,$l),,$l))
 
 # A program with many verbs keeps them in bin/PROGRAM-verbs/*.c.
 BIN_OBJ = $(patsubst %.c,$(B)/%.o,bin/$1.c $(wildcard bin/$1-verbs/*.c))
@@ -63,7 +68,8 @@ $(B)/bin/$1: $(call BIN_OBJ,$1) $(call DEP_FILES,$1) bin/$1.deps
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$(Q)$(CC) $(KZ_CFLAGS) -o $$@ $(call BIN_OBJ,$1) -Wl,--start-group $(call DEP_FILES,$1) -Wl,--end-group $(KZ_LDFLAGS) \
-		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static -Wl,--no-warnings)) $(call DEP_LIBS,$1)
+		$(if $(filter static,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,-static -Wl,--no-warnings)) \
+		$(if $(and $(filter bundled,$(call DEP_ITEMS,$1)),$(if $(SANITIZE),,yes)),$(call BUNDLED_LIBS,$1),$(call DEP_LIBS,$1))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call PROGRAM_RULE,$p)))
 

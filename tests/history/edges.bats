@@ -192,7 +192,7 @@ PY
 	run -75 drive ready d "$created" "$create_token" "$instance" sha256:drive
 	[[ "$output" == "refused token_superseded"* ]]
 	run -75 drive release d "$lease" "$token"
-	[[ "$output" == "refused lease_lost"* ]]
+	[[ "$output" == "refused lease_released"* ]]
 	auth_dump >"$dir/after"
 	diff "$dir/before" "$dir/after"
 	drive step d n1 | sort >"$dir/step"

@@ -151,6 +151,19 @@ static enum kz_rc insert_stmt(struct kz_audit *a, enum kz_audit_kind kind, bool 
 	return rc;
 }
 
+void kz_audit_get_ready(struct kz_audit *a)
+{
+	static const enum kz_audit_kind kinds[] = { KZ_AUDIT_RECORD, KZ_AUDIT_RUN_STEP,
+						    KZ_AUDIT_EVIDENCE };
+	struct kz_stmt *s;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		(void)insert_stmt(a, kinds[i], false, &s, NULL);
+		if (kinds[i] == KZ_AUDIT_EVIDENCE)
+			(void)insert_stmt(a, kinds[i], true, &s, NULL);
+	}
+}
+
 static enum kz_rc insert_children(struct kz_audit *a, const struct kz_audit_row *r,
 				  struct kz_err *err)
 {

@@ -41,6 +41,8 @@ enum kz_rc kz_audit_checkpoint(struct kz_audit *a, struct kz_err *err);
 enum kz_rc kz_audit_together(struct kz_audit *a, struct kz_err *err);
 /* Commit what was gathered. err: audit_unavailable, also when a row failed before; none of the rows is there then */
 enum kz_rc kz_audit_end(struct kz_audit *a, struct kz_err *err);
+/* Get ready for the rows of the end of a run and of its reset, where there is time for it. A failure shows when they are written */
+void kz_audit_get_ready(struct kz_audit *a);
 /* Drop what was gathered; nothing gathered is fine. */
 void kz_audit_abandon(struct kz_audit *a);
 

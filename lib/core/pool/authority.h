@@ -59,6 +59,9 @@ struct kz_lease_ask {
  */
 enum kz_rc kz_auth_open(struct kz_auth **out, const char *url, const char *deployment,
 			struct kz_deadline until, struct kz_err *err);
+/* The same without asking whether the library is there, which the first call finds out. err: all but library_missing */
+enum kz_rc kz_auth_connect(struct kz_auth **out, const char *url, const char *deployment,
+			   struct kz_deadline until, struct kz_err *err);
 void kz_auth_close(struct kz_auth *a);
 KZ_AUTO(kz_auto_auth_, struct kz_auth *, kz_auth_close)
 #define kz_auto_auth kz_auto(kz_auto_auth_)

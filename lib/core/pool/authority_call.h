@@ -16,9 +16,6 @@ struct kz_auth {
 	char owner[KZ_ID_HEX]; /* a controller that speaks for a node; "" for anybody else */
 };
 
-/* Make one without asking whether the library is there. */
-enum kz_rc kz_auth_connect(struct kz_auth **out, const char *url, const char *deployment,
-			   struct kz_deadline until, struct kz_err *err);
 /*
  * Call a function of this build's library with up to 250 arguments.
  * out: reply (new) of any answer; NULL is fine.

@@ -149,6 +149,14 @@ static void look_outside(struct kz_job *j)
 		j->facts.cause = KZ_CAUSE_MEMORY;
 }
 
+/* What is done while the program starts need not be done when it has ended. */
+static void get_ready(void *arg)
+{
+	struct kz_job *j = arg;
+
+	kz_audit_get_ready(j->audit);
+}
+
 enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 {
 	char path[300];
@@ -178,6 +186,7 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 	if (kz_job_is_cancelled(j))
 		return kz_refuse(err, KZ_R_CANCELLED, NULL);
 	j->facts.is_dispatched = true;
+	kz_wk_meanwhile(j->worker, get_ready, j);
 	rc = kz_wk_run(j->worker, &x, &ev, kz_deadline_in(KZ_MS(j->wall.ms + GRACE_MS)),
 		       &j->worker_record, err);
 	if (!rc)

@@ -68,7 +68,7 @@ struct kz_job {
 	struct kz_heart *heart;
 	struct kz_wk *worker;
 	struct kz_json *health;
-	bool is_bound, is_dispatch_written;
+	bool is_bound, is_dispatch_written, is_end_recorded;
 	struct kz_egress egress; /* a grant, or why there is none */
 	bool has_egress;
 	enum kz_run_state state;         /* as recorded in the audit store */

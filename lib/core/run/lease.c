@@ -22,8 +22,8 @@ static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)
 	enum kz_rc rc = kz_conf_valkey_there(&j->conf, url, sizeof(url), err);
 
 	if (!rc)
-		rc = kz_auth_open(&j->auth, url, j->conf.set.kz_deployment_id,
-				  kz_deadline_in(KZ_AUTH_CALL), err);
+		rc = kz_auth_connect(&j->auth, url, j->conf.set.kz_deployment_id,
+				     kz_deadline_in(KZ_AUTH_CALL), err);
 	if (!rc)
 		rc = kz_conf_path(&j->conf, "audit/audit.db", path, sizeof(path), err);
 	/* Before a worker is taken: a store that cannot be written means that nothing may start [AUD-10]. */

@@ -97,6 +97,19 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 	return rc;
 }
 
+/* The end is recorded once, before the worker can be another's and before anybody is told of it. */
+static void record_end(void *arg)
+{
+	struct kz_job *j = arg;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (j->is_end_recorded)
+		return;
+	j->is_end_recorded = true;
+	if (audit_end(j, &err))
+		kz_job_fail(j, &err);
+}
+
 void kz_job_finish(struct kz_job *j)
 {
 	struct kz_err err = KZ_ERR_INIT;
@@ -113,6 +126,8 @@ void kz_job_finish(struct kz_job *j)
 	kz_heart_free(kz_take(j->heart)); /* a renewal must not cross the release */
 	if (!j->has_lease || !j->is_lease_own)
 		return;
+	if (j->facts.has_record && j->worker)
+		kz_wk_meanwhile(j->worker, record_end, j);
 	if (kz_str_eq(j->failure.reason, kz_reason_code(KZ_R_WORKER_REFUSED_BIND)))
 		kz_auth_abandon(j->auth, &j->lease, j->failure.reason, &err);
 	else if (!kz_reset_lease(&env, &j->lease, &evidence, &err))
@@ -246,10 +261,11 @@ void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 	j.facts.interrupted = j.interrupted;
 	collect(&j);
 	j.facts.interrupted = j.interrupted;
-	memset(&err, 0, sizeof(err));
-	if (audit_end(&j, &err))
-		kz_job_fail(&j, &err);
+	/* A run that ended well is recorded while its worker resets, which is what both would wait for. */
+	if (!j.facts.has_record)
+		record_end(&j);
 	kz_job_finish(&j);
+	record_end(&j);
 	drain(&j);
 	tell(&j, out);
 	kz_job_release(&j);

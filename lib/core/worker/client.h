@@ -94,6 +94,8 @@ struct kz_wk_events {
  */
 enum kz_rc kz_wk_run(struct kz_wk *w, const struct kz_wk_exec *x, const struct kz_wk_events *ev,
 		     struct kz_deadline until, struct kz_json **record, struct kz_err *err);
+/* Have something done while the worker is at the next call: once, when that was sent and before its answer is waited for. Not done when it cannot be sent */
+void kz_wk_meanwhile(struct kz_wk *w, void (*what)(void *arg), void *arg);
 /* End the tenant, make the next one's namespaces, measure. out: readings (new), judged by rule/evidence. err: worker_unreachable, reset_timeout */
 enum kz_rc kz_wk_reset(struct kz_wk *w, const char *lease, const char *token,
 		       struct kz_deadline until, struct kz_json **readings, struct kz_err *err);

@@ -134,13 +134,23 @@ static bool parse_head(char *head, int *status, int64_t *length)
 	return true;
 }
 
+void kz_wk_meanwhile(struct kz_wk *w, void (*what)(void *arg), void *arg)
+{
+	w->meanwhile = what;
+	w->meanwhile_arg = arg;
+}
+
 enum kz_rc kz_wire_answer(struct kz_wk *w, struct kz_deadline until, int *status, int64_t *length,
 			  struct kz_err *err)
 {
+	void (*meanwhile)(void *) = w->meanwhile;
 	const char *end;
 	size_t n;
 	enum kz_rc rc;
 
+	w->meanwhile = NULL;
+	if (meanwhile)
+		meanwhile(w->meanwhile_arg);
 	while (!(end = find_end(&w->in))) {
 		if (w->in.len > HEAD_MAX)
 			return kz_wire_break(w, err);

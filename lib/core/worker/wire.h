@@ -20,6 +20,8 @@ struct kz_wk {
 	bool is_broken;
 	char secret[65];
 	struct kz_buf in; /* received, not yet used */
+	void (*meanwhile)(void *arg);
+	void *meanwhile_arg;
 };
 
 /* Frames of a run (docs/worker-boot.md). */
