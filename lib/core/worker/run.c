@@ -168,7 +168,7 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 		      struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = kz_json_object();
-	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(65536), tail = KZ_BUF_INIT(VECTORS_MAX);
+	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(65536 + VECTORS_MAX), tail = KZ_BUF_INIT(VECTORS_MAX);
 	enum kz_rc rc = KZ_OK;
 	int64_t argc = add_strings(&tail, x->argv, &rc, err),
 		envc = add_strings(&tail, x->envp, &rc, err);
@@ -196,10 +196,10 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 		return rc;
 	for (int i = 0; i < 4; i++)
 		head.data[i] = (char)((head.len - 4) >> (24 - 8 * i));
-	rc = kz_wire_head(w, "POST", "/v1/exec", (int64_t)(head.len + tail.len), until, err);
+	rc = kz_buf_add(&head, tail.data, tail.len, err);
 	if (rc == KZ_OK)
-		rc = kz_wire_send(w, head.data, head.len, until, err);
-	return rc == KZ_OK ? kz_wire_send(w, tail.data, tail.len, until, err) : rc;
+		rc = kz_wire_head(w, "POST", "/v1/exec", (int64_t)head.len, until, err);
+	return rc == KZ_OK ? kz_wire_send(w, head.data, head.len, until, err) : rc;
 }
 
 static enum kz_rc start(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_deadline until,

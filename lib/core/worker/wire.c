@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -31,6 +32,7 @@ enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *s
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	w->fd = -1;
 	kz_buf_init(&w->in, KZ_WIRE_IN_MAX);
+	kz_buf_init(&w->head, HEAD_MAX);
 	if (kz_str_copy(w->secret, sizeof w->secret, secret, err) != KZ_OK ||
 	    kz_sys_before(KZ_SYS_WK_CONNECT) ||
 	    kz_unix_connect(socket_path, until, &w->fd, err) != KZ_OK) {
@@ -42,6 +44,14 @@ enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *s
 	return KZ_OK;
 }
 
+/* It holds the secret. */
+static void forget_head(struct kz_wk *w)
+{
+	if (w->head.data)
+		explicit_bzero(w->head.data, w->head.cap);
+	w->head.len = 0;
+}
+
 void kz_wk_close(struct kz_wk *w)
 {
 	if (!w)
@@ -50,20 +60,29 @@ void kz_wk_close(struct kz_wk *w)
 		close(w->fd);
 	explicit_bzero(w->secret, sizeof w->secret);
 	kz_buf_release(&w->in);
+	forget_head(w);
+	kz_buf_release(&w->head);
 	free(w);
 }
 
 enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_deadline until,
 			struct kz_err *err)
 {
-	const char *s = p;
+	struct iovec v[2] = { { w->head.data, w->head.len }, { (void *)(uintptr_t)p, n } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
 
-	while (n) {
-		ssize_t done = send(w->fd, s, n, MSG_NOSIGNAL);
+	while (v[0].iov_len + v[1].iov_len) {
+		ssize_t done = sendmsg(w->fd, &m, MSG_NOSIGNAL);
 
 		if (done > 0) {
-			s += done;
-			n -= (size_t)done;
+			for (int i = 0; i < 2; i++) {
+				size_t part = (size_t)done < v[i].iov_len ? (size_t)done :
+									    v[i].iov_len;
+
+				v[i].iov_base = (char *)v[i].iov_base + part;
+				v[i].iov_len -= part;
+				done -= (ssize_t)part;
+			}
 		} else if (errno == EAGAIN) {
 			if (kz_fd_wait(w->fd, POLLOUT, until, NULL) != KZ_OK)
 				return kz_wire_break(w, err);
@@ -71,6 +90,7 @@ enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_dead
 			return kz_wire_break(w, err);
 		}
 	}
+	forget_head(w);
 	return KZ_OK;
 }
 
@@ -94,20 +114,16 @@ enum kz_rc kz_wire_more(struct kz_wk *w, struct kz_deadline until, struct kz_err
 enum kz_rc kz_wire_head(struct kz_wk *w, const char *method, const char *path, int64_t body,
 			struct kz_deadline until, struct kz_err *err)
 {
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1024);
 	enum kz_rc rc;
 
 	if (w->is_broken)
 		return kz_wire_break(w, err);
-	rc = kz_buf_printf(&b, err,
+	forget_head(w);
+	rc = kz_buf_printf(&w->head, err,
 			   "%s %s HTTP/1.1\r\nHost: worker\r\nAuthorization: Bearer %s\r\n"
 			   "Content-Length: %lld\r\n\r\n",
 			   method, path, w->secret, (long long)body);
-	if (rc == KZ_OK)
-		rc = kz_wire_send(w, b.data, b.len, until, err);
-	if (b.data)
-		explicit_bzero(b.data, b.cap);
-	return rc;
+	return rc == KZ_OK && body == 0 ? kz_wire_send(w, NULL, 0, until, err) : rc;
 }
 
 static const char *find_end(const struct kz_buf *b)

@@ -20,6 +20,7 @@ struct kz_wk {
 	bool is_broken;
 	char secret[65];
 	struct kz_buf in; /* received, not yet used */
+	struct kz_buf head; /* of a request, to go out with what follows it: a write less, and one wake less of the worker */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
 };
@@ -31,7 +32,7 @@ enum { KZ_WIRE_IN = 16, KZ_WIRE_IN_END, KZ_WIRE_KILL, KZ_WIRE_DONE };
 
 /* Mark the connection broken; returns the failure (worker_unreachable unless err has a reason). */
 enum kz_rc kz_wire_break(struct kz_wk *w, struct kz_err *err);
-/* Send the head of a request whose body of that many bytes follows. in: method and path are fixed texts */
+/* The head of a request whose body of that many bytes follows; goes out with the first of it. in: method and path are fixed texts */
 enum kz_rc kz_wire_head(struct kz_wk *w, const char *method, const char *path, int64_t body,
 			struct kz_deadline until, struct kz_err *err);
 enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_deadline until,
