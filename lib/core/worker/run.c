@@ -168,7 +168,8 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 		      struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = kz_json_object();
-	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(65536 + VECTORS_MAX), tail = KZ_BUF_INIT(VECTORS_MAX);
+	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(65536 + VECTORS_MAX),
+				  tail = KZ_BUF_INIT(VECTORS_MAX);
 	enum kz_rc rc = KZ_OK;
 	int64_t argc = add_strings(&tail, x->argv, &rc, err),
 		envc = add_strings(&tail, x->envp, &rc, err);

@@ -76,8 +76,8 @@ enum kz_rc kz_wire_send(struct kz_wk *w, const void *p, size_t n, struct kz_dead
 
 		if (done > 0) {
 			for (int i = 0; i < 2; i++) {
-				size_t part = (size_t)done < v[i].iov_len ? (size_t)done :
-									    v[i].iov_len;
+				size_t part =
+					(size_t)done < v[i].iov_len ? (size_t)done : v[i].iov_len;
 
 				v[i].iov_base = (char *)v[i].iov_base + part;
 				v[i].iov_len -= part;

@@ -20,7 +20,8 @@ struct kz_wk {
 	bool is_broken;
 	char secret[65];
 	struct kz_buf in; /* received, not yet used */
-	struct kz_buf head; /* of a request, to go out with what follows it: a write less, and one wake less of the worker */
+	struct kz_buf
+		head; /* of a request, to go out with what follows it: a write less, and one wake less of the worker */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
 };
