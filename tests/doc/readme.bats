@@ -68,3 +68,13 @@ block() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
+
+@test "AUD-9: the receipt is made, checked and compared as shown" {
+	echo 7 >data.csv
+	echo 'open("sums.json", "w").write("{\"sum\": 7}")' >analyse.py
+	mkdir out
+	run bash -ec "$(block 6)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = "reset.state: clean" ]
+}

@@ -21,7 +21,7 @@ setup_file() {
 	printf '1,2,3\n' >"$JOB/data.csv"
 	printf 'from a pipe' >"$JOB/in"
 	mkdir "$JOB/out"
-	kz_run -A alice -C one -e WORD=canary-env-2f7a -i data.csv="$JOB/data.csv" -o sums.txt -d "$JOB/out" -t 9000 \
+	kz_run -A alice -C one -e WORD=canary-env-2f7a -i data.csv="$JOB/data.csv" -o sums.txt -d "$JOB/out" -t 9000 --approve TICKET-7 \
 		"$JOB/job.py" 'an argument' <"$JOB/in"
 	[ "$status" -eq 0 ]
 	kz_record run >"$JOB/run"
@@ -104,6 +104,10 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	[ "$(claim posture.sha256)" = "$(kz status -j | jq -jcS '.posture.posture | del(.uid_base, .gid_base)' | sha)" ]
 	[ "$(claim posture.kernel)" = shared ]
 	[ "$(claim lease.runs_before)" = 0 ]
+	[ "$(claim egress.mode)" = none ]
+	[ "$(claim egress.reason)" = "$(kz_record egress.reason)" ]
+	[ "$(claim egress.revision)" = "$(kz_record egress.revision)" ]
+	[ "$(claim egress.approval_sha256)" = "$(printf TICKET-7 | sha)" ]
 	[ "$(claim image)" = "$(kz audit list -j -k dispatch -r "$RUN" | jq -r .image)" ]
 	# files: the list as it is, and its parts
 	[ "$(claim 'inputs.files[0].name_sha256')" = "$(name_sha "$RUN" data.csv)" ]
@@ -120,7 +124,7 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 
 @test "AUD-2 neither the receipt nor the store holds a name, a value or an argument" {
 	python3 "$V4" verify "$PUB" "kz receipt 1" <"$JOB/token" >payload
-	for canary in canary-env-2f7a data.csv sums.txt 'an argument' 'from a pipe' alice; do
+	for canary in canary-env-2f7a data.csv sums.txt TICKET-7 'an argument' 'from a pipe' alice; do
 		run grep -rlF -- "$canary" payload "$KZ_STATE/audit"
 		echo "$canary: $output"
 		[ "$status" -eq 1 ]

@@ -136,6 +136,60 @@ broken() {
 	"$BIN/kz-audit" list -j -k removed | jq -e '.first_id == 1'
 }
 
+# golden/audit-1.tar.gz is a store of the first form, as it was written then: a closed segment and an open one with
+# six runs and the life of their worker, 77 rows.
+@test "AUD-9 a store of the first form: it is read as it is, grows with the next row, and its chain holds throughout" {
+	c_set "$dir" KZ_AUDIT_KEEP_DAYS 36500
+	c_valkey "$dir"
+	rm -rf "$dir/audit/"*
+	tar -xzf "$BATS_TEST_DIRNAME/../golden/audit-1.tar.gz" -C "$dir/audit"
+	before=$(cd "$dir/audit" && sha256sum audit.db closed/*)
+	run "$BIN/kz-audit" verify
+	[ "$output" = "whole: 77 rows in 2 segments" ]
+	first=$BATS_TEST_TMPDIR/first
+	"$BIN/kz-audit" export >"$first"
+	python3 "$SCHEMA" --expect audit <"$first"
+	[ "$(jq -r 'select(.kind == "dispatch") | [.pids, .inputs_sha256, (.dispatch_input | length)] | @json' "$first" | sort -u)" = '[null,null,0]' ]
+	[ "$(cd "$dir/audit" && sha256sum audit.db closed/*)" = "$before" ]
+	# the first writer of this form; rows that were there hash as before
+	c_start "$dir"
+	c_wait 15 c_settled "$dir" 2
+	c_stop "$dir" TERM
+	c_valkey_stop "$dir"
+	"$BIN/kz-audit" verify
+	rows=$("$BIN/kz-audit" export | wc -l)
+	[ "$rows" -gt 77 ]
+	[ "$("$BIN/kz-audit" export | head -77)" = "$(cat "$first")" ]
+	"$BIN/kz-audit" rotate -f
+	"$BIN/kz-audit" verify
+	[ "$("$BIN/kz-audit" export | head -77)" = "$(cat "$first")" ]
+	[ "$(cd "$dir/audit" && sha256sum closed/0000000000000000001.db)" = "$(grep closed/ <<<"$before")" ]
+	# what came later is no hole in what was there: a value put into an old row shows
+	python3 -c 'import glob, os, sqlite3, sys
+f = sorted(glob.glob(sys.argv[1] + "/audit/closed/*.db"))[1]
+os.chmod(f, 0o660)
+db = sqlite3.connect(f, isolation_level=None)
+db.execute("DROP TRIGGER dispatch_update")
+db.execute("UPDATE dispatch SET pids = 5 WHERE id = (SELECT min(id) FROM dispatch)")' "$dir"
+	broken row_changed
+}
+
+# Two that find a store of an older form at once: one lets it grow, the other finds it done.
+@test "AUD-8 many writers find a store of the first form at once" {
+	c_set "$dir" KZ_AUDIT_KEEP_DAYS 36500
+	rm -rf "$dir/audit/"*
+	tar -xzf "$BATS_TEST_DIRNAME/../golden/audit-1.tar.gz" -C "$dir/audit"
+	for i in 1 2 3 4 5 6; do
+		"$BIN/kz-audit" rotate >"$BATS_TEST_TMPDIR/rotated.$i" 2>&1 &
+	done
+	wait
+	cat "$BATS_TEST_TMPDIR"/rotated.*
+	"$BIN/kz-audit" verify
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+assert "egress_mode" in [c[1] for c in db.execute("PRAGMA table_info(dispatch)")]' "$dir/audit/audit.db"
+}
+
 @test "INV-59 canaries in settings and environment are not in the store" {
 	CANARY=canary-5d41402abc4b filled
 	c_set "$dir" KZ_GROUP canary-5d41402abc4b

@@ -427,8 +427,9 @@ static void test_receipt_claims(void **state)
 {
 	struct place *p = *state;
 	struct kz_buf b = KZ_BUF_INIT(KZ_RECEIPT_MAX), text = KZ_BUF_INIT(1 << 20);
-	static const char *const parts[] = { "code",   "posture", "limits", "stdin", "inputs",
-					     "result", "outputs", "reset",  "lease", "audit" };
+	static const char *const parts[] = { "code",  "egress", "posture", "limits",
+					     "stdin", "inputs", "result",  "outputs",
+					     "reset", "lease",  "audit" };
 	struct kz_public half;
 	char pid[KZ_PASERK_PID_TEXT], footer[128];
 	const char *key;

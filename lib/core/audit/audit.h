@@ -65,6 +65,8 @@ struct kz_audit_dispatch {
 	int64_t open_files, artifact_bytes, env_count;
 	/* What the worker said of itself when it was bound: the bounds it was made with, its posture.  NULL: it does not say. */
 	const struct kz_json *limits, *posture;
+	const struct kz_json *
+		egress; /* as the record will have it: effective, reason, execution, revision, approval */
 	struct kz_audit_file
 		*inputs; /* they are sorted by this; more than 256 are not listed, only digested */
 	size_t input_count;

@@ -64,6 +64,21 @@ static enum kz_rc put_posture(struct kz_audit_row *r, const struct kz_json *post
 	return KZ_OK;
 }
 
+static void put_egress(struct kz_audit_row *r, const struct kz_json *egress)
+{
+	const char *approval = kz_json_str(egress, "approval", NULL);
+	char sha256[KZ_SHA256_HEX];
+
+	kz_audit_row_text(r, "egress_mode", kz_json_str(egress, "effective", NULL));
+	kz_audit_row_text(r, "egress_reason", kz_json_str(egress, "reason", NULL));
+	kz_audit_row_text(r, "egress_execution", kz_json_str(egress, "execution", NULL));
+	kz_audit_row_text(r, "egress_revision", kz_json_str(egress, "revision", NULL));
+	if (!approval)
+		return;
+	kz_sha256_hex(approval, strlen(approval), sha256);
+	kz_audit_row_text(r, "approval_sha256", sha256);
+}
+
 static enum kz_rc put_inputs(struct kz_audit_row *r, const struct kz_audit_dispatch *d,
 			     struct kz_err *err)
 {
@@ -97,6 +112,7 @@ enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch 
 	if (r) {
 		put_ids(r, d);
 		put_limits(r, d);
+		put_egress(r, d->egress);
 		if (put_posture(r, d->posture, err) != KZ_OK || put_inputs(r, d, err) != KZ_OK)
 			return kz_audit_fail(err);
 	}

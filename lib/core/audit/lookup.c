@@ -8,9 +8,10 @@
 #include "rule/evidence.h"
 #include "rule/result.h"
 
-const char *const kz_audit_lookups[] = { "kind",     "reason",  "machine_edge", "machine_refusal",
-					 "language", "outcome", "end_cause",    "surface",
-					 "kernel",   NULL };
+const char *const kz_audit_lookups[] = {
+	"kind",      "reason",  "machine_edge", "machine_refusal", "language", "outcome",
+	"end_cause", "surface", "kernel",       "egress_mode",     NULL
+};
 
 static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count,
 			    struct kz_buf *b, struct kz_err *err)
@@ -57,6 +58,15 @@ static const char *kernel(int i)
 	return codes[i];
 }
 
+/* What a grant holds; "none" for a run without one. */
+static const char *egress_mode(int i)
+{
+	static const char *const codes[] = { "none", "public_internet", "private_network",
+					     "host_allowlist" };
+
+	return codes[i];
+}
+
 static const struct {
 	const char *table;
 	const char *(*code)(int);
@@ -68,6 +78,7 @@ static const struct {
 	{ "end_cause", cause, KZ_CAUSE_UNKNOWN + 1 },
 	{ "surface", surface, KZ_SURFACE_COUNT },
 	{ "kernel", kernel, 3 },
+	{ "egress_mode", egress_mode, 4 },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 

@@ -55,8 +55,13 @@ static const struct kz_audit_col dispatch_cols[] = {
 	{ "input_count", KZ_AUDIT_INT, true, NULL },
 	{ "input_bytes", KZ_AUDIT_INT, true, NULL },
 	{ "inputs_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "egress_mode", KZ_AUDIT_CODE, true, "egress_mode" },
+	{ "egress_reason", KZ_AUDIT_CODE, true, "reason" }, /* why there is no grant */
+	{ "egress_execution", KZ_AUDIT_ID, true, NULL },
+	{ "egress_revision", KZ_AUDIT_DIGEST, true, NULL },
+	{ "approval_sha256", KZ_AUDIT_DIGEST, true, NULL },
 };
-#define DISPATCH_LATER 14
+#define DISPATCH_LATER 19
 
 /* Listed where there are few enough; inputs_sha256 covers them all. */
 static const struct kz_audit_col dispatch_input_cols[] = {

@@ -231,15 +231,29 @@ static void put_given(struct kz_json *o, const struct kz_json *d, const struct k
 					    NULL };
 	static const char *const posture[] = { "posture_sha256", "sha256",     "kernel", "kernel",
 					       "single_use",     "single_use", NULL };
+	static const char *const egress[] = { "egress_mode",
+					      "mode",
+					      "egress_reason",
+					      "reason",
+					      "egress_execution",
+					      "execution",
+					      "egress_revision",
+					      "revision",
+					      "approval_sha256",
+					      "approval_sha256",
+					      NULL };
 	static const char *const in[] = { "stdin_bytes", "bytes", "stdin_sha256", "sha256", NULL };
 	static const char *const plain[] = { "image", "image", "env_count", "env_count", NULL };
 	struct kz_json *c = kz_json_object(), *p = kz_json_object(), *s = kz_json_object();
+	struct kz_json *e = kz_json_object();
 
 	copy(c, d, code);
 	kz_json_set(o, "code", c);
 	copy(o, d, plain);
 	copy(p, d, posture);
 	kz_json_set(o, "posture", p);
+	copy(e, d, egress);
+	kz_json_set(o, "egress", e);
 	copy(s, r, in);
 	kz_json_set(o, "stdin", s);
 }

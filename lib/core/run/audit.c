@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/run/egress.h"
 #include "core/run/job.h"
 
 static enum kz_rc digest_args(const struct kz_job *j, char out[KZ_SHA256_HEX], struct kz_err *err)
@@ -34,6 +35,7 @@ enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err)
 {
 	const struct kz_settings *set = &j->conf.set;
 	const struct kz_json *limits = kz_json_get(j->health, "limits");
+	kz_auto_json struct kz_json *egress = kz_job_egress_record(j);
 	kz_auto_free struct kz_audit_file *inputs = list_inputs(j);
 	char args[KZ_SHA256_HEX];
 	const struct kz_audit_dispatch d = {
@@ -55,12 +57,13 @@ enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err)
 		.env_count = (int64_t)j->ask->env_count,
 		.limits = limits,
 		.posture = kz_json_get(j->health, "posture"),
+		.egress = egress,
 		.inputs = inputs,
 		.input_count = j->input_count,
 	};
 	enum kz_rc rc = digest_args(j, args, err);
 
-	if (!inputs)
+	if (!inputs || !egress)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
 	return rc ? rc : kz_audit_dispatch(j->audit, &d, err);
 }
