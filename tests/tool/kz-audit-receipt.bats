@@ -104,9 +104,10 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	[ "$(claim posture.sha256)" = "$(kz status -j | jq -jcS '.posture.posture | del(.uid_base, .gid_base)' | sha)" ]
 	[ "$(claim posture.kernel)" = shared ]
 	[ "$(claim lease.runs_before)" = 0 ]
-	[ "$(claim egress.mode)" = none ]
-	[ "$(claim egress.reason)" = "$(kz_record egress.reason)" ]
-	[ "$(claim egress.revision)" = "$(kz_record egress.revision)" ]
+	[ "$(claim egress.mode)" = "$(kz_record egress.effective)" ]
+	for field in reason execution revision; do
+		[ "$(claim egress.$field)" = "$(kz_record egress.$field)" ]
+	done
 	[ "$(claim egress.approval_sha256)" = "$(printf TICKET-7 | sha)" ]
 	[ "$(claim image)" = "$(kz audit list -j -k dispatch -r "$RUN" | jq -r .image)" ]
 	# files: the list as it is, and its parts
@@ -283,6 +284,9 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	TOKEN=$(kz-audit receipt "$(kz_record run)")
 	[ "$(claim result.exit)" = 3 ]
 	[ "$(claim result.outcome)" = failed ]
+	[ "$(claim egress.mode)" = none ]
+	[ "$(claim egress.reason)" = not_approved ]
+	[ "$(claim egress.approval_sha256)" = null ]
 }
 
 @test "AUD-9 a receipt over closed segments; none where a row since the run was edited" {
