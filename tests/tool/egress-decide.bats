@@ -87,3 +87,32 @@ edges() {
 	[ "$status" != 0 ]
 	[[ $output == *"< 172.24.0.0 public"* ]]
 }
+
+# explained MODE: kz-grant explain says of every case what the table says.
+explained() {
+	local -a alone=(unshare --net)
+	[ "$(id -u)" = 0 ] || alone=(unshare --map-root-user --net)
+	cd "$BATS_TEST_TMPDIR"
+	KZ_BIN=${KZ_BIN:-$OLDPWD/build/bin} run "${alone[@]}" "$BATS_TEST_DIRNAME/explain-table.bash" "$1" "$BATS_TEST_DIRNAME/../golden/egress-authority.tsv"
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ $output =~ ^([0-9]+)\ cases$ ]]
+	# All but the few that cannot be an argument, or are a URL.
+	[ "${BASH_REMATCH[1]}" -ge $((cases - 10)) ]
+}
+
+@test "INV-32 ADM-3 kz-grant explain agrees in isolated" {
+	explained isolated
+}
+
+@test "INV-32 ADM-3 kz-grant explain agrees in public_internet" {
+	explained public_internet
+}
+
+@test "INV-32 ADM-3 kz-grant explain agrees in private_network" {
+	explained private_network
+}
+
+@test "INV-32 ADM-3 POL-14 kz-grant explain agrees in host_allowlist" {
+	explained host_allowlist
+}
