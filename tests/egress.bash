@@ -30,6 +30,7 @@
 #                           sets grant and execution, and EG_SOCK, EG_GRANT and EG_EXECUTION for eg_ask
 # eg_ask ...                tests/egress/ask.py, with that grant
 # eg_denials                the denials in the audit: "REASON HOST PORT", oldest first; eg_is_denied REASON HOST PORT
+# eg_health                 the proxy's health answer
 # eg_probe NAME [ARG]...    a function of tests/egress/probes.py
 #
 # Names: web.pub.lab (93.184.216.34 and 2606:2800:220:1::1), pypi, npm, git, files (the same), four.pub.lab,
@@ -305,6 +306,9 @@ eg_denials() {
 	"$KZ_BIN/kz-audit" list -j -k denial | jq -r '"\(.reason) \(.egress[0].host) \(.egress[0].port)"'
 }
 eg_is_denied() { eg_denials | grep -qxF "$*"; }
+
+# What the proxy says of itself.
+eg_health() { curl -s -m 5 --unix-socket "$KZ_STATE/run/proxy-health.sock" http://proxy/v1/health; }
 
 eg_ask() { "$EG_PYTHON" "$EG_HERE/egress/ask.py" "$@"; }
 eg_probe() { eg_ask probe "$@"; }

@@ -15,6 +15,7 @@ import json
 import os
 import re
 import sys
+import time
 
 import mint
 import proxy
@@ -25,6 +26,7 @@ RANGES = {"isolated": [], "public_internet": [],
           "private_network": ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "100.64.0.0/10"],
           "host_allowlist": ["10.0.0.0/8", "fc00::/7"]}
 EG = os.environ["EG"]
+PACE = 500
 
 
 def lines(path, cells):
@@ -113,8 +115,17 @@ def waves(rows):
     return [[r for rows in g.values() for r in rows] for g in groups]
 
 
+def paced(results, count):
+    """The audit keeps a bounded number of rows for the next second; what is beyond them is counted, and here not wanted."""
+    yield from results
+    if count >= PACE:
+        time.sleep(1.2)
+
+
 def golden(path, state, plain=False):
     t, rows, expected = Tally(), list(lines(path, 7)), []
+    if plain:  # where an authority may go without its port
+        rows = [r for r in rows if re.search(rb":[^\]:]*$", r[1])]
     t.count = len(rows)
 
     def case(job):
@@ -131,8 +142,9 @@ def golden(path, state, plain=False):
             with open(EG + "/answers.new", "w", encoding="ascii") as f:
                 json.dump(say, f)
             os.rename(EG + "/answers.new", EG + "/answers.json")
+            jobs = [(r, m) for r in wave for m in MODES]
             for where, authority, answers, mode, verdict, execution, why, (code, answer) in \
-                    pool.map(case, ((r, m) for r in wave for m in MODES)):
+                    (x for i in range(0, len(jobs), PACE) for x in paced(pool.map(case, jobs[i:i + PACE]), len(jobs))):
                 t.case(where, mode, code, answer, CODES.get(verdict, 403), f"{verdict}: {why}")
                 if verdict == "allow":
                     t.allowed.update(str(x) for x in addresses(authority, answers))

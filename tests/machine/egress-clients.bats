@@ -48,7 +48,7 @@ each() {
 				echo "$mode $scheme://$bad is not refused: $output $error" >&2
 				return 1
 			}
-			[[ "$output $error" =~ 403|[Ff]orbidden ]] || {
+			[[ "$output $error" =~ 403|[Rr]efused ]] || {
 				echo "$mode $scheme://$bad is refused in another way: $output $error" >&2
 				return 1
 			}
@@ -83,7 +83,7 @@ each() {
 }
 
 @test "PROXY-1 pip" {
-	each 'case $U in http:*) export PIP_TRUSTED_HOST=${U#*//} ;; esac; pip install -q --target t --index-url $U/simple kzdemo && PYTHONPATH=t python3 -c "import kzdemo; print(\"answer\", kzdemo.answer)"' \
+	each 'case $U in http:*) export PIP_TRUSTED_HOST=${U#*//} ;; esac; pip install -vv --target t --index-url $U/simple kzdemo && PYTHONPATH=t python3 -c "import kzdemo; print(\"answer\", kzdemo.answer)"' \
 		"answer 42"
 }
 

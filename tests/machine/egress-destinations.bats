@@ -66,10 +66,12 @@ has_all_reasons() {
 }
 
 @test "PROXY-13 the audit has the rule's own reason for each of them" {
+	[ "$(wc -l <"$EG/expected")" -ge 200 ]
 	kz_wait 20 has_all_reasons || {
 		cat "$EG/lacking" >&2
 		return 1
 	}
+	[ "$(eg_health | jq .audit.lost)" -eq 0 ]
 }
 
 @test "PROXY-3 POL-5 the same table by plain HTTP" {

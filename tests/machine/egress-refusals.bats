@@ -16,6 +16,14 @@ teardown_file() {
 	eg_stop
 }
 
+setup() {
+	policy_back
+	if [ ! -e "$EG/nothing" ]; then
+		kz_run -l shell -c "$LOOK"
+		echo "$output" >"$EG/nothing"
+	fi
+}
+
 # The policy as kz up wrote it.
 policy_back() {
 	local file
@@ -31,27 +39,34 @@ set_to() { "$KZ_BIN/kz" config set "$1=$2"; }
 # What a program can see of the network: the same whenever there is no grant.
 LOOK='env | grep -ic proxy; tail -n +2 /proc/net/tcp | wc -l; curl -s -m 5 -o /dev/null http://web.pub.lab/hello; echo $?; curl -s -m 5 -o /dev/null -x http://127.0.0.1:3128 http://web.pub.lab/hello; echo $?; ls -d /run/kz /proc/1/root/run/kz 2>/dev/null'
 
-# is_isolated REASON: the run has no network, and the record, kz-grant scope and nobody else say why.
-is_isolated() {
-	eg_mark
-	kz_run --approve t -l shell -c "$LOOK"
-	[ "$output" = "$(cat "$EG/nothing")" ] || {
-		echo "the program sees: $output" >&2
-		return 1
-	}
-	[ "$(kz_record egress.effective)" = none ] && kz_record_is egress.reason "$1" && kz_record_is egress.execution null || return 1
-	[[ $error != *"$1"* ]]
-	[ -z "$(eg_asked)" ] && [ -z "$(eg_tried)" ] || return 1
-	run "$KZ_BIN/kz-grant" scope -j --approve t
-	[ "$(jq -r .reason <<<"$output")" = "$1" ] || {
-		echo "kz-grant scope: $output" >&2
+# same WHAT IS WANT
+same() {
+	[ "$2" = "$3" ] || {
+		echo "$1 is '$2', not '$3'" >&2
 		return 1
 	}
 }
 
+# is_isolated REASON: the run has no network, and the record and kz-grant scope say why.
+is_isolated() {
+	eg_mark
+	kz_run --approve t -l shell -c "$LOOK"
+	same "what the program sees" "$output" "$(cat "$EG/nothing")" &&
+		same "the record's effective mode" "$(kz_record egress.effective)" none &&
+		same "the record's reason" "$(kz_record egress.reason)" "$1" &&
+		same "the record's execution" "$(kz_record egress.execution)" null &&
+		same "what was asked" "$(eg_asked)" "" &&
+		same "what was tried" "$(eg_tried)" "" &&
+		same "kz-grant scope" "$("$KZ_BIN/kz-grant" scope -j --approve t | jq -r .reason)" "$1"
+}
+
 @test "INV-33 GRANT-10 a hundred grants that are not good: one answer, no lookup, no dial" {
 	eg_mark
-	run -0 "$EG_PYTHON" "$EG_HERE/egress/refusals.py" "$KZ_STATE"
+	run "$EG_PYTHON" "$EG_HERE/egress/refusals.py" "$KZ_STATE"
+	[ "$status" -eq 0 ] || {
+		echo "$output" >&2
+		return 1
+	}
 	[[ ${lines[-1]} =~ ^([0-9]+)\ grants && ${BASH_REMATCH[1]} -ge 90 ]]
 	# the good one at the beginning asked and dialled; nobody else did
 	[ "$(eg_asked | sort)" = "$(printf 'four.pub.lab 1\nfour.pub.lab 28')" ]
@@ -91,8 +106,6 @@ is_isolated() {
 }
 
 @test "POL-9 to POL-13, POL-21 each configuration that cannot be held: isolated, with its reason" {
-	kz_run -l shell -c "$LOOK"
-	echo "$output" >"$EG/nothing"
 	is_isolated_by() {
 		local reason=$1 name=$2
 		shift 2
@@ -137,7 +150,6 @@ is_isolated() {
 	done
 	absent SANDBOX_EGRESS_PRIVATE_CIDRS
 	is_isolated cidrs_unusable
-	policy_back
 }
 
 @test "POL-11 GRANT-7 without a field key: isolated" {
@@ -151,7 +163,7 @@ is_isolated() {
 
 @test "GRANT-8 PROXY-10 a proxy that holds no keys: no grant, and it refuses what it is shown" {
 	mv "$KZ_STATE/public/keys.json" "$KZ_STATE/public/keys.off"
-	s6-svc -r "$KZ_STATE/service/kz-proxy"
+	s6-svc -wr -T 20000 -r "$KZ_STATE/service/kz-proxy"
 	keyless() { "$KZ_BIN/kz-grant" scope -j --approve t | jq -e '.reason == "proxy_keyless"' >/dev/null; }
 	kz_wait 10 keyless || bad=1
 	is_isolated proxy_keyless || bad=1
