@@ -93,6 +93,11 @@ def on_pattern(x, arg, at, s):
         raise Bad(f"{at}: {json.dumps(x)[:80]} does not match {arg}")
 
 
+def on_maxItems(x, arg, at, s):
+    if isinstance(x, list) and len(x) > arg:
+        raise Bad(f"{at}: {len(x)} elements are more than {arg}")
+
+
 def on_minLength(x, arg, at, s):
     if isinstance(x, str) and len(x) < arg:
         raise Bad(f"{at}: shorter than {arg}")
