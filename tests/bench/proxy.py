@@ -98,7 +98,7 @@ def start_kz(directory):
         with open(os.path.join(directory, name), "w") as f:
             subprocess.run([GRANT, "-m", str(count), state], stdout=f, check=True)
     out = open(os.path.join(directory, "kz.output"), "wb")
-    process = subprocess.Popen([os.path.join(BUILD, "bin/kz-proxy"), "-l", "127.0.0.1:3100"], stdin=subprocess.DEVNULL, stdout=out,
+    process = subprocess.Popen([os.environ.get("KZ_BENCH_PROXY", os.path.join(BUILD, "bin/kz-proxy")), "-l", "127.0.0.1:3100"], stdin=subprocess.DEVNULL, stdout=out,
                                stderr=out, env={**os.environ, "KZ_STATE": state})
     with open(os.path.join(directory, "one")) as f:
         token = base64.b64decode(f.read().split()[1]).decode().split(":", 1)[1]
