@@ -43,12 +43,18 @@ bool kz_slice_is(struct kz_slice s, const char *text)
 	return strlen(text) == s.n && memcmp(s.p, text, s.n) == 0;
 }
 
-/* May this byte stand behind that one in a head? No control byte but tabs, and CR only with LF. */
+/* No control byte but tabs. */
+static bool is_text(char c)
+{
+	return ((unsigned char)c >= 0x20 && c != 0x7f) || c == '\t';
+}
+
+/* May this byte stand behind that one in a head? CR only with LF. */
 static bool follows(char before, char c)
 {
 	if (c == '\n' || before == '\r')
 		return c == '\n' && before == '\r';
-	return ((unsigned char)c >= 0x20 && c != 0x7f) || c == '\t' || c == '\r';
+	return is_text(c) || c == '\r';
 }
 
 enum kz_head_rc kz_httphead_find(const char *p, size_t n, size_t *at)
@@ -56,6 +62,11 @@ enum kz_head_rc kz_httphead_find(const char *p, size_t n, size_t *at)
 	size_t most = n < KZ_HEAD_MAX ? n : KZ_HEAD_MAX;
 
 	for (size_t i = *at; i < most; i++) {
+		/* behind text nearly always comes text */
+		while (i > 0 && i < most && is_text(p[i]) && p[i - 1] != '\r')
+			i++;
+		if (i == most)
+			break;
 		if (!follows(i ? p[i - 1] : 0, p[i]))
 			return KZ_HEAD_BAD;
 		if (p[i] == '\n' && i >= 3 && p[i - 2] == '\n') {
@@ -191,8 +202,13 @@ enum kz_head_rc kz_httphead_parse(const char *p, size_t n, struct kz_httphead *h
 	size_t end = 0;
 	enum kz_head_rc rc = kz_httphead_find(p, n, &end);
 
-	if (rc != KZ_HEAD_OK)
-		return rc;
+	return rc == KZ_HEAD_OK ? kz_httphead_read(p, end, h) : rc;
+}
+
+enum kz_head_rc kz_httphead_read(const char *p, size_t end, struct kz_httphead *h)
+{
+	enum kz_head_rc rc = KZ_HEAD_OK;
+
 	*h = (struct kz_httphead){ .bytes = end, .content_length = -1 };
 	/* Every line ends in CR LF by now, the last is empty. */
 	for (size_t at = 0; at < end - 2;) {

@@ -51,6 +51,8 @@ struct kz_httphead {
 enum kz_head_rc kz_httphead_find(const char *p, size_t n, size_t *at);
 /* Parse the head at the start of p[0..n). out: h is whole only with KZ_HEAD_OK. wait: never */
 enum kz_head_rc kz_httphead_parse(const char *p, size_t n, struct kz_httphead *h);
+/* The same of a head that kz_httphead_find found to have end bytes. */
+enum kz_head_rc kz_httphead_read(const char *p, size_t end, struct kz_httphead *h);
 /* The value of a field by name (any case), or NULL when absent; the first when repeated. borrowed */
 const struct kz_slice *kz_httphead_field(const struct kz_httphead *h, const char *name);
 /* Is the slice exactly this text (case counts)? */

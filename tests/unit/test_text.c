@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -296,6 +297,57 @@ static void buf_steal_leaves_it_usable(void **state)
 	assert_string_equal(kz_buf_str(&b), "2");
 }
 
+/* The vectors of RFC 4648, and that no text has a second spelling. */
+static void base64_has_one_spelling(void **state)
+{
+	static const char *const pairs[][2] = { { "", "" },
+						{ "f", "Zg==" },
+						{ "fo", "Zm8=" },
+						{ "foo", "Zm9v" },
+						{ "foob", "Zm9vYg==" },
+						{ "fooba", "Zm9vYmE=" },
+						{ "foobar", "Zm9vYmFy" } };
+	static const char *const bad[] = { "Z",    "Zg",   "Zg=",      "Zh==",  "Zm9=",
+					   "=",    "====", "Zg==Zg==", " Zg==", "Zg==\n",
+					   "Z=g=", "-_8=", "\x80g==" };
+	unsigned char out[16];
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		const char *text = pairs[i][1];
+		size_t len = strlen(text), bare = strcspn(text, "=");
+
+		assert_true(kz_base64_decode(KZ_BASE64_STANDARD, text, len, out, sizeof(out), &n));
+		assert_int_equal(n, strlen(pairs[i][0]));
+		assert_memory_equal(out, pairs[i][0], n);
+		assert_true(kz_base64_decode(KZ_BASE64_URL, text, bare, out, n, &n));
+		assert_int_equal(n, strlen(pairs[i][0]));
+		if (n > 0)
+			assert_false(kz_base64_decode(KZ_BASE64_URL, text, bare, out, n - 1, &n));
+		if (bare != len)
+			assert_false(
+				kz_base64_decode(KZ_BASE64_URL, text, len, out, sizeof(out), &n));
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(kz_base64_decode(KZ_BASE64_STANDARD, bad[i], strlen(bad[i]), out,
+					      sizeof(out), &n));
+	assert_true(kz_base64_decode(KZ_BASE64_URL, "-_8", 3, out, sizeof(out), &n));
+	assert_memory_equal(out, "\xfb\xff", 2);
+	assert_true(kz_base64_decode(KZ_BASE64_STANDARD, "+/8=", 4, out, sizeof(out), &n));
+	assert_memory_equal(out, "\xfb\xff", 2);
+	/* of two digits, those that hold one byte: the lower four bits of the second are 0 */
+	n = 0;
+	for (int a = 0; a < 256; a++)
+		for (int b = 0; b < 256; b++) {
+			char text[2] = { (char)a, (char)b };
+			size_t len;
+
+			n += kz_base64_decode(KZ_BASE64_URL, text, 2, out, sizeof(out), &len);
+		}
+	assert_int_equal(n, 256);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +368,7 @@ int main(void)
 		cmocka_unit_test(buf_never_passes_its_maximum),
 		cmocka_unit_test(buf_grows_in_small_steps_to_a_large_size),
 		cmocka_unit_test(buf_without_memory_fails_and_keeps_its_content),
+		cmocka_unit_test(base64_has_one_spelling),
 		cmocka_unit_test(buf_steal_leaves_it_usable),
 	};
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -70,6 +71,18 @@ static enum kz_rc listen_unix(struct proxy *p, const struct kz_conf *c, struct k
 	return kz_unix_listen(path, 0660, group, 64, &p->health_listener, err);
 }
 
+/* What is taken at a listener inherits these. */
+static bool set_tcp(int fd)
+{
+	int on = 1, unsent_ms = 60000;
+
+	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+	       setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
+	       setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0 &&
+	       setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
+	       setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms) == 0;
+}
+
 static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *err)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
@@ -77,7 +90,6 @@ static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *
 	struct sockaddr *at = (struct sockaddr *)&four;
 	socklen_t n = sizeof four;
 	struct kz_target t;
-	int on = 1;
 
 	if (!where)
 		return KZ_OK;
@@ -94,9 +106,7 @@ static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *
 		int fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 		p->tcp[i] = fd;
-		if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-		    setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0 ||
-		    bind(fd, at, n) != 0 || listen(fd, BACKLOG) != 0)
+		if (fd < 0 || !set_tcp(fd) || bind(fd, at, n) != 0 || listen(fd, BACKLOG) != 0)
 			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot listen at %s", where);
 	}
 	return KZ_OK;

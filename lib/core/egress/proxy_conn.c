@@ -2,8 +2,6 @@
 #include "core/egress/proxy_loop.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -60,24 +58,13 @@ static void make_room(struct kz_px_loop *l, const struct kz_px_conn *fresh)
 		kz_px_refuse(oldest, KZ_R_TUNNEL_LIMIT);
 }
 
-static void set_tcp(int fd)
-{
-	int on = 1, unsent_ms = 60000;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms);
-}
-
 static bool know_peer(struct kz_px_conn *c)
 {
 	struct ucred who;
 	socklen_t n = sizeof who;
 
-	if (c->is_tcp) {
-		set_tcp(c->client.fd);
+	if (c->is_tcp)
 		return true;
-	}
 	if (getsockopt(c->client.fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0)
 		return false;
 	c->uid = who.uid;

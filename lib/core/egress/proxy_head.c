@@ -50,7 +50,7 @@ static bool look(struct kz_px_conn *c)
 	if (rc == KZ_HEAD_OK)
 		rc = kz_httphead_find(c->in + c->in_used, c->in_len - c->in_used, &c->head_at);
 	if (rc == KZ_HEAD_OK)
-		rc = kz_httphead_parse(c->in + c->in_used, c->in_len - c->in_used, &h);
+		rc = kz_httphead_read(c->in + c->in_used, c->head_at, &h);
 	switch (rc) {
 	case KZ_HEAD_MORE: return true;
 	case KZ_HEAD_BAD: kz_px_refuse(c, KZ_R_HEAD_MALFORMED); return false;
@@ -61,7 +61,7 @@ static bool look(struct kz_px_conn *c)
 	if (why != KZ_R_NONE)
 		kz_px_refuse(c, why);
 	else
-		kz_px_judge(c);
+		kz_px_judge(c, &h);
 	return false;
 }
 

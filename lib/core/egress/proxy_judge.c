@@ -90,19 +90,23 @@ static void park(struct kz_px_conn *c)
 	(void)!write(s->wake, &one, sizeof one);
 }
 
-void kz_px_judge(struct kz_px_conn *c)
+void kz_px_judge_again(struct kz_px_conn *c)
 {
-	struct kz_decide_env *env = &c->loop->world->env;
 	struct kz_httphead h;
-	enum kz_reason why;
 
 	/* it was whole and sound a moment ago; slices point into the buffer, which may have moved since */
 	if (kz_httphead_parse(c->in + c->in_used, c->in_len - c->in_used, &h) != KZ_HEAD_OK ||
-	    kz_px_request_read(&h, &c->request) != KZ_R_NONE) {
+	    kz_px_request_read(&h, &c->request) != KZ_R_NONE)
 		kz_px_refuse(c, KZ_R_HEAD_MALFORMED);
-		return;
-	}
-	why = find_grant(c, &h);
+	else
+		kz_px_judge(c, &h);
+}
+
+void kz_px_judge(struct kz_px_conn *c, const struct kz_httphead *h)
+{
+	struct kz_decide_env *env = &c->loop->world->env;
+	enum kz_reason why = find_grant(c, h);
+
 	if ((why == KZ_R_GRANT_KEY_UNKNOWN || why == KZ_R_KEYS_MISSING ||
 	     why == KZ_R_KEYS_INVALID) &&
 	    may_park(c)) {
@@ -119,10 +123,10 @@ void kz_px_judge(struct kz_px_conn *c)
 		kz_px_refuse(c, why);
 		return;
 	}
-	if (!c->request.is_connect && !(c->plain = kz_px_plain_new(&h, &c->request))) {
+	if (!c->request.is_connect && !(c->plain = kz_px_plain_new(h, &c->request))) {
 		kz_px_refuse(c, KZ_R_SYSTEM_FAILED);
 		return;
 	}
-	c->in_used += h.bytes;
+	c->in_used += h->bytes;
 	kz_px_resolve(c);
 }

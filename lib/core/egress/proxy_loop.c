@@ -127,7 +127,7 @@ static void take_world(struct kz_px_loop *l)
 	for (struct kz_px_conn *c = l->all, *next; c; c = next) {
 		next = c->all.next;
 		if (c->state == KZ_PX_PARKED)
-			kz_px_judge(c);
+			kz_px_judge_again(c);
 		else if (c->grant && c->state != KZ_PX_ANSWER && c->state != KZ_PX_LINGER &&
 			 kz_px_standing(c) != KZ_R_NONE)
 			kz_px_refuse(c, kz_px_standing(c));

@@ -56,8 +56,10 @@ void kz_px_head_read(struct kz_px_conn *c);
 
 /* -- proxy_judge.c -- */
 
-/* The head is whole and sound, or was parked: who shows which grant, and for what? */
-void kz_px_judge(struct kz_px_conn *c);
+/* The head is whole and sound: who shows which grant, and for what? in: h: slices of c->in */
+void kz_px_judge(struct kz_px_conn *c, const struct kz_httphead *h);
+/* The same of one that was parked. */
+void kz_px_judge_again(struct kz_px_conn *c);
 /* May its grant still stand, by the set now in force? out: KZ_R_NONE, or why not */
 enum kz_reason kz_px_standing(const struct kz_px_conn *c);
 

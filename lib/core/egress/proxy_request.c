@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64.h"
+
 static bool slice_is_word(struct kz_slice s, const char *word)
 {
 	return s.n == strlen(word) && strncasecmp(s.p, word, s.n) == 0;
@@ -108,53 +110,17 @@ enum kz_reason kz_px_request_read(const struct kz_httphead *h, struct kz_px_requ
 
 /* -- credentials -- */
 
-static int base64_value(char c)
-{
-	static const char set[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(set, c) : NULL;
-
-	return at ? (int)(at - set) : -1;
-}
-
-/* Standard alphabet, with padding, in its one spelling. out: bytes, or -1 */
-static ssize_t base64(struct kz_slice s, char *out, size_t size)
-{
-	size_t n = 0, pad = 0;
-
-	if (s.n == 0 || s.n % 4 != 0 || s.n / 4 * 3 > size)
-		return -1;
-	while (pad < 2 && s.p[s.n - 1 - pad] == '=')
-		pad++;
-	for (size_t i = 0; i < s.n; i += 4) {
-		size_t have = i + 4 == s.n ? 4 - pad : 4;
-		unsigned bits = 0;
-
-		for (size_t k = 0; k < 4; k++) {
-			int v = k < have ? base64_value(s.p[i + k]) : 0;
-
-			if (v < 0)
-				return -1;
-			bits = bits << 6 | (unsigned)v;
-		}
-		for (size_t k = 0; k + 1 < have; k++)
-			out[n++] = (char)(bits >> (16 - 8 * k));
-		if (have < 4 && (bits & (have == 3 ? 0xffu : 0xffffu)))
-			return -1;
-	}
-	return (ssize_t)n;
-}
-
 static enum kz_reason basic(struct kz_slice s, char token[KZ_GRANT_MAX], size_t *n)
 {
 	static const char user[] = "grant:";
 	const size_t un = sizeof user - 1;
 	char text[KZ_GRANT_MAX + 16];
-	ssize_t len = base64(s, text, sizeof text);
+	size_t len;
 
-	if (len <= (ssize_t)un || memcmp(text, user, un) != 0 || (size_t)len - un > KZ_GRANT_MAX)
+	if (!kz_base64_decode(KZ_BASE64_STANDARD, s.p, s.n, text, sizeof text, &len) || len <= un ||
+	    memcmp(text, user, un) != 0 || len - un > KZ_GRANT_MAX)
 		return KZ_R_GRANT_MALFORMED;
-	*n = (size_t)len - un;
+	*n = len - un;
 	memcpy(token, text + un, *n);
 	return KZ_R_NONE;
 }
