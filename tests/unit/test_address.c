@@ -252,6 +252,7 @@ static void test_pol3_an_address_of_no_family_is_reserved(void **state)
 
 	(void)state;
 	assert_int_equal(kz_addr_classify(&a), KZ_ADDR_RESERVED);
+	assert_false(kz_cidr_is_private(&(struct kz_cidr){ .base = a, .bits = 32 }));
 	assert_true(kz_addr_class_is_protected(KZ_ADDR_RESERVED));
 	assert_string_equal(kz_addr_class_name(KZ_ADDR_LINK_LOCAL), "link_local");
 	assert_int_equal(kz_addr_class_reason(KZ_ADDR_LINK_LOCAL), KZ_R_ADDRESS_LINK_LOCAL);

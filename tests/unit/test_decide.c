@@ -96,6 +96,15 @@ static void test_inv27_this_machine_is_refused(void **state)
 					 KZ_R_ADDRESS_SELF);
 		assert_int_equal(kz_decide_target(&s, &e, &lit), KZ_R_ADDRESS_SELF);
 	}
+	/* Told as such even where it is not in the list. */
+	lit = target("[2606:4700::1]");
+	{
+		struct kz_scope s = scope("host_allowlist");
+
+		assert_int_equal(kz_decide_target(&s, &e, &lit), KZ_R_ADDRESS_SELF);
+		e.self_count = 0;
+		assert_int_equal(kz_decide_target(&s, &e, &lit), KZ_R_LITERAL_NOT_ALLOWED);
+	}
 }
 
 static void test_proxy5_the_worst_answer_is_told(void **state)

@@ -437,6 +437,50 @@ static void test_pol23_the_canonical_text_differs_whenever_a_value_does(void **s
 		free(seen[i]);
 }
 
+/* Text that moves from one value to the next is another policy. */
+static void test_pol23_values_do_not_run_into_each_other(void **state)
+{
+	static const char *const pairs[][2] = { { "a\nmode 0:b", "c" }, { "a", "b\nmode 0:c" } };
+	kz_auto_buf struct kz_buf one = KZ_BUF_INIT(4096), two = KZ_BUF_INIT(4096);
+	struct kz_scope_config c = config(pairs[0][1]);
+
+	(void)state;
+	c.enabled = pairs[0][0];
+	assert_true(kz_scope_canonical(&c, &one));
+	c.enabled = pairs[1][0];
+	c.mode = pairs[1][1];
+	assert_true(kz_scope_canonical(&c, &two));
+	assert_string_not_equal(kz_buf_str(&one), kz_buf_str(&two));
+	/* Without their lengths they would be the same. */
+	assert_int_equal(one.len, two.len);
+}
+
+static void test_inv28_within_means_mode_ports_hosts_and_whole_ranges(void **state)
+{
+	struct kz_scope_config c = config("private_network");
+	struct kz_scope wide, narrow, other;
+
+	(void)state;
+	c.cidrs = "10.0.0.0/8";
+	assert_int_equal(kz_scope_resolve(&c, &wide), KZ_R_NONE);
+	c.cidrs = "10.0.0.0/16,10.1.0.0/24";
+	assert_int_equal(kz_scope_resolve(&c, &narrow), KZ_R_NONE);
+	assert_true(kz_scope_is_within(&narrow, &wide));
+	assert_false(kz_scope_is_within(&wide, &narrow));
+	c.ports = "80,8080";
+	assert_int_equal(kz_scope_resolve(&c, &other), KZ_R_NONE);
+	assert_false(kz_scope_is_within(&other, &wide));
+	c = config("public_internet");
+	assert_int_equal(kz_scope_resolve(&c, &other), KZ_R_NONE);
+	assert_false(kz_scope_is_within(&other, &wide) || kz_scope_is_within(&wide, &other));
+	c = config("host_allowlist");
+	c.cidrs = "";
+	assert_int_equal(kz_scope_resolve(&c, &wide), KZ_R_NONE);
+	c.hosts = "pub.test,2.2.2.2";
+	assert_int_equal(kz_scope_resolve(&c, &other), KZ_R_NONE);
+	assert_false(kz_scope_is_within(&other, &wide) || kz_scope_is_within(&wide, &other));
+}
+
 /* A random list out of some good and some bad entries. */
 static const char *some(const char *const *entries, size_t count, char out[256])
 {
@@ -536,6 +580,8 @@ int main(void)
 		cmocka_unit_test(test_pol16_pol17_pol18_hints_narrow),
 		cmocka_unit_test(test_grant10_unsound_scopes),
 		cmocka_unit_test(test_pol23_the_canonical_text_differs_whenever_a_value_does),
+		cmocka_unit_test(test_pol23_values_do_not_run_into_each_other),
+		cmocka_unit_test(test_inv28_within_means_mode_ports_hosts_and_whole_ranges),
 		cmocka_unit_test(test_inv28_inv29_never_more_than_configured),
 	};
 	const char *given = getenv("SEED");
