@@ -6,6 +6,8 @@ load ../kz
 load ../egress
 
 setup_file() {
+	# what the proxy and the servers inherit
+	ulimit -Sn 20000 && ulimit -Hn 20000 || return 1
 	eg_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 KZ_PROXY_HEAD_SECONDS=60 SANDBOX_MAX_WALL_SECONDS=60 || return 1
 	eg_mint public_internet
 }
@@ -19,8 +21,8 @@ cut() { "$EG_PYTHON" "$EG_HERE/egress/cut.py" "$@"; }
 # The process that supervision started as kz-proxy.
 proxy_pid() { s6-svstat -o pid "$KZ_STATE/service/kz-proxy"; }
 proxy_answers() { "$KZ_BIN/kz-grant" scope -j --approve t | jq -e '.effective == "public_internet"' >/dev/null; }
-origin_saw() { jq -e "select(.port == $1 and (.what == \"end\" or .what == \"reset\"))" "$EG/origin.log" >/dev/null; }
-origin_open() { jq -e "select(.port == $1 and .what == \"open\")" "$EG/origin.log" >/dev/null; }
+origin_saw() { jq -se "any(.port == $1 and (.what == \"end\" or .what == \"reset\"))" "$EG/origin.log" >/dev/null; }
+origin_open() { jq -se "any(.port == $1 and .what == \"open\")" "$EG/origin.log" >/dev/null; }
 
 @test "PROXY-17 a running download of 1 GB is cut within a second of its grant's expiry" {
 	eg_mark
@@ -97,7 +99,7 @@ if os.fork() == 0:
 }
 
 @test "PROXY-19 8,000 idle tunnels and 100 slow clients under 20,000 descriptors: one more is served" {
-	prlimit --pid "$(proxy_pid)" --nofile=20000:20000
+	[ "$(awk '/open files/ { print $5 }' "/proc/$(proxy_pid)/limits")" -eq 20000 ]
 	cut many "$KZ_STATE" 8000 100
 	# and all of it is given back
 	kz_wait 20 proxy_is_small
