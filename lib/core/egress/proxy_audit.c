@@ -35,7 +35,7 @@ static void put(struct kz_px_audit *a, const struct kz_px_denial *d)
 {
 	size_t at = place(d), tries = 0;
 
-	while (tries < 16 && a->table[at].since_ms && !is_same(&a->table[at], d)) {
+	while (tries < 64 && a->table[at].since_ms && !is_same(&a->table[at], d)) {
 		at = (at + 1) % KZ_PX_DENIALS;
 		tries++;
 	}
@@ -70,20 +70,20 @@ void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct 
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* One that is due, taken out. in: lock held; all: whatever its age */
-static bool take_due(struct kz_px_audit *a, bool all, struct kz_px_denial *out)
+/* Those that are due, taken out. in: lock held; all: whatever their age. out: how many */
+static size_t take_due(struct kz_px_audit *a, bool all, struct kz_px_denial out[KZ_PX_TOGETHER])
 {
 	int64_t now = kz_time_boot_ms();
+	size_t count = 0;
 
-	for (size_t i = 0; i < KZ_PX_DENIALS && a->used > 0; i++) {
+	for (size_t i = 0; i < KZ_PX_DENIALS && a->used > 0 && count < KZ_PX_TOGETHER; i++) {
 		if (!a->table[i].since_ms || (!all && now - a->table[i].since_ms < TOGETHER_MS))
 			continue;
-		*out = a->table[i];
+		out[count++] = a->table[i];
 		a->table[i].since_ms = 0;
 		a->used--;
-		return true;
 	}
-	return false;
+	return count;
 }
 
 static void say(const struct kz_px_denial *d)
@@ -94,8 +94,8 @@ static void say(const struct kz_px_denial *d)
 	       NULL);
 }
 
-static enum kz_rc write_row(struct kz_px_audit *a, struct kz_audit **store,
-			    const struct kz_px_denial *d, struct kz_err *err)
+static enum kz_rc write_row(struct kz_audit *store, const struct kz_px_denial *d,
+			    struct kz_err *err)
 {
 	struct kz_audit_egress e = { .run = d->run,
 				     .actor = d->actor,
@@ -105,6 +105,14 @@ static enum kz_rc write_row(struct kz_px_audit *a, struct kz_audit **store,
 				     .host = d->host,
 				     .port = d->port,
 				     .count = d->count };
+
+	return kz_audit_egress_denial(store, &e, err);
+}
+
+/* All of them or none. */
+static enum kz_rc write_rows(struct kz_px_audit *a, struct kz_audit **store,
+			     const struct kz_px_denial *d, size_t count, struct kz_err *err)
+{
 	enum kz_rc rc = KZ_OK;
 
 	if (*store && !kz_audit_is_current(*store)) {
@@ -114,32 +122,44 @@ static enum kz_rc write_row(struct kz_px_audit *a, struct kz_audit **store,
 	if (!*store)
 		rc = kz_audit_open(store, a->path, err);
 	if (rc == KZ_OK)
-		rc = kz_audit_egress_denial(*store, &e, err);
+		rc = kz_audit_together(*store, err);
+	for (size_t i = 0; rc == KZ_OK && i < count; i++)
+		rc = write_row(*store, &d[i], err);
+	if (rc == KZ_OK)
+		return kz_audit_end(*store, err);
+	kz_audit_close(*store);
+	*store = NULL;
 	return rc;
 }
 
-/* Keep trying for a while: a store that is busy or full may come back. What is lost is counted. */
-static void record(struct kz_px_audit *a, struct kz_audit **store, const struct kz_px_denial *d)
+static void lose(struct kz_px_audit *a, const struct kz_px_denial *d, size_t count)
 {
-	struct kz_deadline until = kz_deadline_in(KZ_MS(a->is_ending ? 500 : RETRY_MS));
-	struct kz_err err = KZ_ERR_INIT;
-	bool was_failing = atomic_load(&a->is_failing);
+	for (size_t i = 0; i < count; i++)
+		atomic_fetch_add(&a->lost, (unsigned long long)d[i].count);
+}
 
-	say(d);
-	while (write_row(a, store, d, &err) != KZ_OK) {
-		kz_audit_close(*store);
-		*store = NULL;
-		if (!was_failing && !atomic_exchange(&a->is_failing, true))
-			kz_log(KZ_LOG_ERROR, "a refusal could not be recorded", "reason",
-			       err.reason, "text", err.text, NULL);
-		if (was_failing || kz_deadline_passed(until)) {
-			atomic_fetch_add(&a->lost, (unsigned long long)d->count);
+/* Keep trying for a while: a store that is busy or full may come back. What is lost is counted. */
+static void record(struct kz_px_audit *a, struct kz_audit **store, const struct kz_px_denial *d,
+		   size_t count)
+{
+	bool was_failing = atomic_load(&a->is_failing);
+	struct kz_deadline until = kz_deadline_in(KZ_MS(was_failing ? 0 : RETRY_MS));
+	struct kz_err err = KZ_ERR_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		say(&d[i]);
+	while (write_rows(a, store, d, count, &err) != KZ_OK) {
+		if (!atomic_exchange(&a->is_failing, true))
+			kz_log(KZ_LOG_ERROR, "refusals could not be recorded", "reason", err.reason,
+			       "text", err.text, NULL);
+		if (kz_deadline_passed(until) || atomic_load(&a->is_ending)) {
+			lose(a, d, count);
 			return;
 		}
 		kz_time_sleep(KZ_MS(200), until);
 	}
 	atomic_store(&a->is_failing, false);
-	atomic_fetch_add(&a->written, 1);
+	atomic_fetch_add(&a->written, count);
 }
 
 /* in: lock held; gives it up while waiting */
@@ -160,13 +180,14 @@ static void *run(void *arg)
 {
 	struct kz_px_audit *a = arg;
 	struct kz_audit *store = NULL;
-	struct kz_px_denial d;
+	static struct kz_px_denial d[KZ_PX_TOGETHER];
+	size_t count;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->is_ending || a->used > 0) {
-		if (take_due(a, a->is_ending, &d)) {
+		if ((count = take_due(a, a->is_ending, d)) > 0) {
 			pthread_mutex_unlock(&a->lock);
-			record(a, &store, &d);
+			record(a, &store, d, count);
 			pthread_mutex_lock(&a->lock);
 		} else {
 			await(a);

@@ -17,7 +17,8 @@
 #include "rule/host.h"
 #include "rule/reason.h"
 
-#define KZ_PX_DENIALS 1024
+#define KZ_PX_DENIALS 4096 /* different ones that may wait */
+#define KZ_PX_TOGETHER 128 /* rows of one transaction */
 
 struct kz_px_denial {
 	int64_t since_ms; /* boot time of the first; 0: a free place */
@@ -33,7 +34,7 @@ struct kz_px_audit {
 	pthread_mutex_t lock;
 	pthread_cond_t due;
 	pthread_t thread;
-	bool is_ending;
+	atomic_bool is_ending;
 	char path[300];
 	struct kz_px_denial *table; /* KZ_PX_DENIALS places */
 	size_t used;                /* places that are not free */

@@ -17,16 +17,12 @@
 #include "base/auto.h"
 #include "base/str.h"
 
-#define WANTED 65536 /* descriptors */
-
 size_t kz_px_raise_limit(void)
 {
-	struct rlimit r, more = { WANTED, WANTED };
+	struct rlimit r;
 
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
 		return 256;
-	if (r.rlim_max < WANTED && geteuid() == 0 && setrlimit(RLIMIT_NOFILE, &more) == 0)
-		return WANTED;
 	r.rlim_cur = r.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &r) != 0 && getrlimit(RLIMIT_NOFILE, &r) != 0)
 		return 256;
