@@ -7,21 +7,39 @@
 #include <sys/time.h>
 
 #include "base/str.h"
+#include "base/time.h"
 #include "port/dns_parts.h"
 
 #define UDP_BYTES 1232 /* of an answer without TCP */
+#define KEPT 32        /* channels without a question */
+
+/*
+ * A channel serves one question at a time: in one that is shared, a server's mischief with
+ * one name (a connection that it closes, a port that it reports dead) costs the tries of
+ * all others.  It also asks from a port of its own.
+ */
+struct channel {
+	struct ares_channeldata *ares;
+	struct channel *prev, *next; /* of those in use, or (next) of those that are kept */
+	int64_t due_ms;              /* boot time; INT64_MAX: nothing */
+};
 
 struct kz_dns {
-	struct ares_channeldata *channel;
+	struct ares_channeldata *model; /* all others are copies */
 	enum kz_dns_families families;
 	kz_dns_watch watch;
 	void *arg;
+	struct channel *used, *kept, *current; /* current: which one c-ares works on */
+	size_t kept_count;
+	struct channel **by_fd;
+	size_t fd_count;
 	struct kz_dns_query *finished; /* done is still to be called */
 	size_t open;
 };
 
 struct kz_dns_query {
 	struct kz_dns *dns;
+	struct channel *channel;
 	struct kz_dns_query *next;
 	kz_dns_done done; /* NULL: nobody waits */
 	void *arg;
@@ -36,12 +54,98 @@ struct part {
 	uint8_t family;
 };
 
+/* -- channels -- */
+
+static bool note_fd(struct kz_dns *d, size_t fd)
+{
+	size_t count = d->fd_count ? d->fd_count : 64;
+	struct channel **grown;
+
+	while (count <= fd)
+		count *= 2;
+	if (count > d->fd_count) {
+		if (!(grown = realloc(d->by_fd, count * sizeof *grown)))
+			return false;
+		memset(grown + d->fd_count, 0, (count - d->fd_count) * sizeof *grown);
+		d->by_fd = grown;
+		d->fd_count = count;
+	}
+	d->by_fd[fd] = d->current;
+	return true;
+}
+
 static void on_state(void *arg, ares_socket_t fd, int is_read, int is_write)
 {
 	struct kz_dns *d = arg;
 
+	if (fd < 0)
+		return;
+	if ((is_read || is_write) && !note_fd(d, (size_t)fd))
+		return; /* it comes to its timeout */
+	if (!is_read && !is_write && (size_t)fd < d->fd_count)
+		d->by_fd[fd] = NULL;
 	d->watch(d->arg, (int)fd, is_read != 0, is_write != 0);
 }
+
+static void set_due(struct channel *c)
+{
+	struct timeval tv, *next = ares_timeout(c->ares, NULL, &tv);
+
+	c->due_ms = next ? kz_time_boot_ms() + next->tv_sec * 1000 + (next->tv_usec + 999) / 1000 :
+			   INT64_MAX;
+}
+
+static struct channel *channel_take(struct kz_dns *d)
+{
+	struct channel *c = d->kept;
+
+	if (c) {
+		d->kept = c->next;
+		d->kept_count--;
+	} else if (!(c = calloc(1, sizeof *c)) || ares_dup(&c->ares, d->model) != ARES_SUCCESS) {
+		free(c);
+		return NULL;
+	}
+	c->prev = NULL;
+	c->next = d->used;
+	if (c->next)
+		c->next->prev = c;
+	d->used = c;
+	c->due_ms = INT64_MAX;
+	return c;
+}
+
+static void channel_end(struct kz_dns *d, struct channel *c)
+{
+	d->current = c;
+	ares_destroy(c->ares);
+	d->current = NULL;
+	free(c);
+}
+
+static void channel_give(struct kz_dns *d, struct channel *c)
+{
+	*(c->prev ? &c->prev->next : &d->used) = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	if (d->kept_count >= KEPT) {
+		channel_end(d, c);
+		return;
+	}
+	c->next = d->kept;
+	d->kept = c;
+	d->kept_count++;
+}
+
+static void process(struct kz_dns *d, struct channel *c, int read_fd, int write_fd)
+{
+	d->current = c;
+	ares_process_fd(c->ares, read_fd, write_fd);
+	d->current = NULL;
+	set_due(c);
+}
+
+/* -- questions -- */
 
 /* What c-ares says, and the message where there is one. */
 static void take(struct kz_dns_query *q, uint8_t family, int status, const uint8_t *p, size_t n)
@@ -88,7 +192,7 @@ static void on_answer(void *arg, ares_status_t status, size_t timeouts,
 static void ask_family(struct kz_dns_query *q, struct part *part)
 {
 	/* a failure is told to on_answer too */
-	(void)ares_query_dnsrec(q->dns->channel, q->name, ARES_CLASS_IN,
+	(void)ares_query_dnsrec(q->channel->ares, q->name, ARES_CLASS_IN,
 				part->family == 4 ? ARES_REC_TYPE_A : ARES_REC_TYPE_AAAA, on_answer,
 				part, NULL);
 }
@@ -105,7 +209,7 @@ static void on_answer(void *arg, int status, int timeouts, unsigned char *p, int
 
 static void ask_family(struct kz_dns_query *q, struct part *part)
 {
-	ares_query(q->dns->channel, q->name, 1, part->family == 4 ? 1 : 28, on_answer, part);
+	ares_query(q->channel->ares, q->name, 1, part->family == 4 ? 1 : 28, on_answer, part);
 }
 #endif
 
@@ -132,11 +236,16 @@ struct kz_dns_query *kz_dns_ask(struct kz_dns *d, const char *name, kz_dns_done 
 	d->open++;
 	if (kz_str_format(q->name, sizeof q->name, NULL, "%s.", name) != KZ_OK) {
 		q->rc = KZ_DNS_FAILED;
+	} else if (!(q->channel = channel_take(d))) {
+		q->rc = KZ_DNS_FAILED;
 	} else {
+		d->current = q->channel;
 		if (d->families != KZ_DNS_IPV6)
 			ask(q, 4);
 		if (d->families != KZ_DNS_IPV4)
 			ask(q, 6);
+		d->current = NULL;
+		set_due(q->channel);
 	}
 	finish_one(q);
 	return q;
@@ -145,6 +254,11 @@ struct kz_dns_query *kz_dns_ask(struct kz_dns *d, const char *name, kz_dns_done 
 void kz_dns_cancel(struct kz_dns_query *q)
 {
 	q->done = NULL;
+	if (!q->channel || q->pending == 0)
+		return;
+	q->dns->current = q->channel;
+	ares_cancel(q->channel->ares);
+	q->dns->current = NULL;
 }
 
 size_t kz_dns_open(const struct kz_dns *d)
@@ -160,6 +274,8 @@ static void deliver(struct kz_dns *d)
 	while ((q = d->finished)) {
 		d->finished = q->next;
 		d->open--;
+		if (q->channel)
+			channel_give(d, q->channel);
 		if (q->done)
 			q->done(q->arg, q->rc, q->found.addr,
 				q->rc == KZ_DNS_OK ? q->found.count : 0);
@@ -169,44 +285,66 @@ static void deliver(struct kz_dns *d)
 
 void kz_dns_ready(struct kz_dns *d, int fd, bool is_read, bool is_write)
 {
-	ares_process_fd(d->channel, is_read ? fd : ARES_SOCKET_BAD,
-			is_write ? fd : ARES_SOCKET_BAD);
+	struct channel *c = fd >= 0 && (size_t)fd < d->fd_count ? d->by_fd[fd] : NULL;
+
+	if (c)
+		process(d, c, is_read ? fd : ARES_SOCKET_BAD, is_write ? fd : ARES_SOCKET_BAD);
 	deliver(d);
 }
 
 void kz_dns_tick(struct kz_dns *d)
 {
-	kz_dns_ready(d, ARES_SOCKET_BAD, false, false);
+	int64_t now = d->used ? kz_time_boot_ms() : 0;
+
+	for (struct channel *c = d->used; c; c = c->next)
+		if (c->due_ms <= now)
+			process(d, c, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+	deliver(d);
 }
 
 int kz_dns_wait_ms(struct kz_dns *d)
 {
-	struct timeval tv, *next;
+	int64_t due = INT64_MAX, now;
 
 	if (d->finished)
 		return 0;
-	if (d->open == 0 || !(next = ares_timeout(d->channel, NULL, &tv)))
+	for (const struct channel *c = d->used; c; c = c->next)
+		if (c->due_ms < due)
+			due = c->due_ms;
+	if (due == INT64_MAX)
 		return -1;
-	return (int)(next->tv_sec * 1000 + (next->tv_usec + 999) / 1000);
+	now = kz_time_boot_ms();
+	return due <= now ? 0 : (int)(due - now);
 }
 
 void kz_dns_free(struct kz_dns *d)
 {
 	struct kz_dns_query *q;
+	struct channel *c;
 
 	if (!d)
 		return;
-	if (d->channel)
-		ares_destroy(d->channel); /* what is open ends, and is finished */
+	/* what is open ends, and is finished */
+	while ((c = d->used)) {
+		d->used = c->next;
+		channel_end(d, c);
+	}
+	while ((c = d->kept)) {
+		d->kept = c->next;
+		channel_end(d, c);
+	}
 	while ((q = d->finished)) {
 		d->finished = q->next;
 		free(q);
 	}
+	if (d->model)
+		ares_destroy(d->model);
+	free(d->by_fd);
 	free(d);
 	ares_library_cleanup();
 }
 
-static enum kz_rc open_channel(struct kz_dns *d, struct kz_ms timeout, struct kz_err *err)
+static enum kz_rc open_model(struct kz_dns *d, struct kz_ms timeout, struct kz_err *err)
 {
 	static char lookups[] = "b";
 	struct ares_options o = {
@@ -232,7 +370,7 @@ static enum kz_rc open_channel(struct kz_dns *d, struct kz_ms timeout, struct kz
 	o.qcache_max_ttl = 0;
 	mask |= ARES_OPT_QUERY_CACHE;
 #endif
-	status = ares_init_options(&d->channel, &o, mask);
+	status = ares_init_options(&d->model, &o, mask);
 	return status == ARES_SUCCESS ?
 		       KZ_OK :
 		       kz_err_set(err, KZ_E_OS, "no resolver: %s", ares_strerror(status));
@@ -251,9 +389,9 @@ enum kz_rc kz_dns_new(struct kz_dns **out, const char *servers, enum kz_dns_fami
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	}
 	*d = (struct kz_dns){ .families = families, .watch = watch, .arg = arg };
-	rc = open_channel(d, timeout, err);
+	rc = open_model(d, timeout, err);
 	if (rc == KZ_OK && servers && *servers &&
-	    ares_set_servers_ports_csv(d->channel, servers) != ARES_SUCCESS)
+	    ares_set_servers_ports_csv(d->model, servers) != ARES_SUCCESS)
 		rc = kz_err_set(err, KZ_E_CONFIG, "the list of DNS servers is malformed");
 	if (rc != KZ_OK) {
 		kz_dns_free(d);
