@@ -98,11 +98,12 @@ static enum kz_rc take(struct kz_job *j, struct kz_err *err)
 	return rc ? rc : bind(j, err);
 }
 
-/* Dead, or dirty, before it was given anything: another one is as good. */
+/* Dead, dirty, or made under a former field key, before it was given anything: another one is as good. */
 static bool may_change(const struct kz_job *j, const struct kz_err *err)
 {
 	return j->is_lease_own && !j->is_bound &&
 	       (kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_UNREACHABLE)) ||
+		kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_UNAUTHORIZED)) ||
 		kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKER_REFUSED_BIND)));
 }
 
