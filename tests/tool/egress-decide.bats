@@ -64,6 +64,14 @@ judged() {
 	[ "${lines[0]}" = "public_internet 127.0.0.1:8443: want allow, got address_loopback (loopback)" ]
 }
 
+@test "POL-7 POL-8 the resolver's inputs are settings and what this machine has, nothing of a member, a tool or a model" {
+	run bash -c "sed -n '/^struct kz_scope_config {/,/^};/p' lib/rule/scope.h | sed 's,/\\*.*\\*/,,' | tr -c 'a-z_' '\n' |
+		grep -xvE 'struct|kz_scope_config|const|char|bool|' | sort | paste -sd' '"
+	[ "$output" = "cidrs deny_cidrs enabled has_field_key has_proxy hosts is_cidrs_own mode ports ttl" ]
+	grep -q '^enum kz_reason kz_scope_resolve(const struct kz_scope_config \*c, struct kz_scope \*out);' lib/rule/scope.h
+	# Nor does it look elsewhere: check-layers bans files, the environment and the clock in rules.
+}
+
 # Edges as an independent reading of the table finds them; SEED makes one run again.
 edges() {
 	local seed=${SEED:-$RANDOM}
