@@ -85,7 +85,7 @@ as_nobody() { as --clear-groups "$@"; }
 }
 
 @test "ADM-2 POL-9 POL-11 POL-12: what cannot be held is isolation with attention, the reason and what mends it" {
-	local case reason name value
+	local reason name value
 	while IFS='|' read -r reason name value; do
 		echo "$name=$value"
 		if [ "$value" = absent ]; then rm "$KZ_STATE/env/$name"; else kz config set "$name=$value"; fi
