@@ -80,8 +80,8 @@ static void take(struct kz_px_loop *l, int fd, bool is_tcp)
 		return;
 	}
 	c->loop = l;
-	c->client = (struct kz_px_end){ fd, c };
-	c->server = (struct kz_px_end){ -1, c };
+	c->client = (struct kz_px_end){ .fd = fd, .conn = c };
+	c->server = (struct kz_px_end){ .fd = -1, .conn = c };
 	c->slot = -1;
 	c->is_tcp = c->has_preamble = is_tcp;
 	c->up.pipe_r = c->up.pipe_w = c->down.pipe_r = c->down.pipe_w = -1;

@@ -37,7 +37,8 @@ struct kz_px_loop;
 
 /* What epoll hands back. */
 struct kz_px_end {
-	int fd; /* -1: none */
+	int fd;       /* -1: none */
+	bool is_deaf; /* bytes that come are not told */
 	struct kz_px_conn *conn;
 };
 

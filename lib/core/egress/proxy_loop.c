@@ -36,6 +36,18 @@ bool kz_px_watch_end(struct kz_px_loop *l, struct kz_px_end *e)
 	return epoll_ctl(l->epoll, EPOLL_CTL_ADD, e->fd, &ev) == 0;
 }
 
+void kz_px_hear(struct kz_px_loop *l, struct kz_px_end *e, bool is_heard)
+{
+	struct epoll_event ev = { .events = (is_heard ? EPOLLIN : 0u) | EPOLLOUT | EPOLLRDHUP |
+					    EPOLLET,
+				  .data.u64 = (uint64_t)(uintptr_t)e };
+
+	if (e->is_deaf == !is_heard)
+		return;
+	if (epoll_ctl(l->epoll, EPOLL_CTL_MOD, e->fd, &ev) == 0)
+		e->is_deaf = !is_heard;
+}
+
 void kz_px_ready(struct kz_px_conn *c)
 {
 	struct kz_px_loop *l = c->loop;

@@ -20,6 +20,8 @@ void kz_px_loop_free(struct kz_px_loop *l);
 void kz_px_loop_wake(struct kz_px_loop *l);
 /* Watch a descriptor of a connection, for every edge. out: false when memory is out */
 bool kz_px_watch_end(struct kz_px_loop *l, struct kz_px_end *e);
+/* Tell of bytes that come at an end, or not: while they cannot be passed on, each of them would wake the loop for nothing. */
+void kz_px_hear(struct kz_px_loop *l, struct kz_px_end *e, bool is_heard);
 /* Come back to it in this turn or the next without an event. */
 void kz_px_ready(struct kz_px_conn *c);
 

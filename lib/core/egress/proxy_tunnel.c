@@ -83,6 +83,8 @@ void kz_px_tunnel_run(struct kz_px_conn *c, bool is_server, uint32_t events)
 	step(c, &c->down, &c->down_what);
 	if (is_over(c))
 		return;
+	kz_px_hear(c->loop, &c->client, c->up_what != KZ_FLOW_WANT_WRITE);
+	kz_px_hear(c->loop, &c->server, c->down_what != KZ_FLOW_WANT_WRITE);
 	if (may_step(c->up_what) || may_step(c->down_what))
 		kz_px_ready(c);
 }
