@@ -88,6 +88,19 @@ except Exception as e: print(type(e).__name__)'
 	run -0 jq -es 'map(.kind) | index("grant") < index("dispatch") and index("dispatch") < index("denial")' < <(kz audit show -j "$(kz_record run)")
 }
 
+@test "AUD-1 a refused acquire is on record with its actor, conversation and reason" {
+	lease=$(kz-lease acquire -j -A busy -C one)
+	run --separate-stderr kz-lease acquire -t 0 -A busy -C one
+	[ "$status" -eq 75 ]
+	run --separate-stderr kz-lease with -t 0 -A busy -C one -- true
+	[ "$status" -eq 125 ]
+	[ "$(rows denial | jq -s 'map(select(.reason == "workspace_busy")) | length')" = 2 ]
+	# the same hashed names, so that they can be told apart and put together
+	[ "$(rows denial | jq -rs 'map(select(.reason == "workspace_busy") | .actor + .conversation) | unique | length')" = 1 ]
+	KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease") kz-lease release "$(jq -r .lease <<<"$lease")"
+	rows denial | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit
+}
+
 @test "AUD-10 where the store takes no row, no code starts and no grant is made" {
 	local audit=$KZ_STATE/audit/audit.db pid
 	# somebody holds the write lock for longer than anybody waits

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "core/reset/reset.h"
 #include "core/run/heart.h"
@@ -33,6 +34,30 @@ void kz_hold_close(struct kz_hold *h)
 	explicit_bzero(h->lease.token, sizeof(h->lease.token));
 }
 
+static enum kz_rc open_audit(struct kz_hold *h, struct kz_err *err)
+{
+	char path[300];
+	enum kz_rc rc;
+
+	if (h->audit)
+		return KZ_OK;
+	rc = kz_conf_path(&h->conf, "audit/audit.db", path, sizeof(path), err);
+	return rc ? rc : kz_audit_open(&h->audit, path, err);
+}
+
+/* A refusal stands also where it cannot be put on record [AUD-1]. */
+static void record_denial(struct kz_hold *h, const struct kz_err *why)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (!why || !why->reason[0] || kz_str_eq(why->reason, kz_reason_code(KZ_R_CANCELLED)))
+		return;
+	if (open_audit(h, &err) || kz_audit_denial(h->audit, "", h->who.actor_id,
+						   h->who.conversation_id, why->reason, &err))
+		kz_log(KZ_LOG_WARNING, "a refusal could not be recorded", "reason", err.reason,
+		       NULL);
+}
+
 enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder,
 			   int cancel_fd, struct kz_err *err)
 {
@@ -50,8 +75,10 @@ enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const ch
 	if (rc)
 		return rc;
 	rc = kz_auth_acquire(h->auth, &ask, &h->lease, err);
-	if (rc)
+	if (rc) {
+		record_denial(h, err);
 		kz_who_tell(&h->who, err);
+	}
 	/* The grant was made at most one call ago. */
 	if (!rc)
 		h->sure = kz_deadline_in(KZ_MS(h->lease.ttl_ms - KZ_AUTH_CALL.ms));
@@ -123,20 +150,14 @@ enum kz_rc kz_hold_renew(struct kz_hold *h, struct kz_err *err)
 enum kz_rc kz_hold_release(struct kz_hold *h, struct kz_wk *worker, struct kz_json **evidence,
 			   struct kz_err *err)
 {
-	char path[300];
 	struct kz_reset_env env = {
 		.auth = h->auth,
 		.worker = worker,
 		.state = h->conf.state,
 		.timeout = KZ_SECONDS(h->conf.set.kz_reset_timeout_seconds),
 	};
-	enum kz_rc rc = KZ_OK;
+	enum kz_rc rc = open_audit(h, err);
 
-	if (!h->audit) {
-		rc = kz_conf_path(&h->conf, "audit/audit.db", path, sizeof(path), err);
-		if (!rc)
-			rc = kz_audit_open(&h->audit, path, err);
-	}
 	env.audit = h->audit;
 	return rc ? rc : kz_reset_lease(&env, &h->lease, evidence, err);
 }
