@@ -14,7 +14,7 @@ setup_file() {
 	export ALL NAME ROOTLESS_BIN
 	chmod 755 "$ALL"
 	mkdir -p "$ALL/bin" "$ALL/libexec/kz" "$ALL/share/kz"
-	cp "$bin"/kz "$bin"/kz-{audit,controller,lease,reset,run} "$ALL/bin/"
+	cp "$bin"/kz "$bin"/kz-{audit,controller,lease,proxy,reset,run} "$ALL/bin/"
 	cp "$bin/kz-driver-oci" "$bin/kz-worker" "$ALL/libexec/kz/"
 	cp -r "$BATS_TEST_DIRNAME/../../supervise" "$ALL/share/kz/"
 	useradd --create-home --home-dir "/tmp/$NAME" --shell /bin/sh "$NAME"
@@ -135,6 +135,23 @@ down() {
 	echo "$output"
 	[[ "$output" != *bin* && "$output" == *1000* && "$output" == *mount:* ]]
 	[ "$status" -ne 0 ]
+}
+
+denied() { rootless_as "$NAME" kz-audit list -j -k denial | jq -r .reason | grep -qx "$1"; }
+
+# bats test_tags=case:rootless
+@test "PROXY-1 GRANT-2: an approved run of such a kz comes to its proxy with ids of the user's range" {
+	run rootless_as "$NAME" kz-run --approve a-1 -c 'import base64, os, socket, urllib.parse
+u = urllib.parse.urlsplit(os.environ["HTTP_PROXY"])
+who = base64.b64encode(f"{u.username}:{u.password}".encode()).decode()
+s = socket.create_connection((u.hostname, u.port), 20)
+s.sendall(f"CONNECT 127.0.0.1:443 HTTP/1.1\r\nHost: 127.0.0.1:443\r\nProxy-Authorization: Basic {who}\r\n\r\n".encode())
+print(s.recv(100).split(b"\r\n")[0].decode())'
+	echo "$output"
+	[[ "$output" == *" 403 "* ]]
+	# of the grant nothing was amiss: it is the address
+	kz_wait 10 denied address_loopback
+	run ! denied grant_foreign
 }
 
 # bats test_tags=case:rootless
