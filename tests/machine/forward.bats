@@ -213,6 +213,30 @@ print(len(open("/proc/self/net/tcp").readlines()) - 1, len(open("/proc/self/net/
 	kz_wait 10 no_tunnels
 }
 
+@test "PROXY-17 RESET-1: a server that takes nothing keeps neither the tunnel nor the worker" {
+	local id code
+	id=$(instance)
+	for code in '' 'for s in held: s.shutdown(socket.SHUT_WR)' 'for s in held: s.close()'; do
+		py 'held = [tunnel("web.pub.lab", 9006)[0] for _ in range(4)]
+for s in held: s.sendall(b"rate 1\n")
+end = time.monotonic() + 3
+for s in held:
+    s.setblocking(False)
+sent = 1
+while sent and time.monotonic() < end:
+    sent = 0
+    for s in held:
+        try: sent += s.send(b"x" * 65536)
+        except OSError: pass
+    time.sleep(0.02)
+print("full", flush=True)
+'"$code" --approve a-1
+		[[ $output == full* ]]
+		[ "$(instance)" = "$id" ]
+		kz_wait 10 no_tunnels
+	done
+}
+
 @test "PROXY-17: a tunnel ends with its run, not with its grant" {
 	py 'tunnel("web.pub.lab"); print("open", flush=True); time.sleep(0.5)' --approve a-1
 	[ "$output" = open ]

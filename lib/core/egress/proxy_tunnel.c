@@ -60,8 +60,12 @@ static bool is_over(struct kz_px_conn *c)
 		kz_px_close(c, false);
 		return true;
 	}
-	/* who is gone gets nothing more; what it sent before still goes out */
-	if (c->is_client_gone && is_stuck(c->up_what)) {
+	/*
+	 * Who is gone gets nothing more; what it sent before still goes out, but a worker's run is
+	 * over then, and a server that does not take it must not keep the tunnel [PROXY-17].
+	 */
+	if (c->is_client_gone &&
+	    (is_stuck(c->up_what) || (!c->is_tcp && c->up_what == KZ_FLOW_WANT_WRITE))) {
 		kz_px_close(c, c->up_what != KZ_FLOW_DONE);
 		return true;
 	}
