@@ -24,25 +24,26 @@ local lives = {}
 -- Implementations of the guards that statemachines/guards.tbl names.
 local guard = {}
 
--- Numbers as text.  Writing a number is the dearest thing that Lua does here, and the same
--- few are written again and again, so they are remembered.
+-- Numbers as text.  Writing a number is the dearest thing that Lua does here.  Small ones, which are spans and counts, are
+-- few and are remembered; of times the one that is written most often is now, whose text came with it.
+local SMALL = 100000000
 local texts, texts_count = {}, 0
-
-local function remember(n, text)
-	if not texts[n] then
-		if texts_count >= 1000 then
-			texts, texts_count = {}, 0
-		end
-		texts[n] = text
-		texts_count = texts_count + 1
-	end
-end
+local now_number, now_text
 
 local function text_of(n)
+	if n == now_number then
+		return now_text
+	end
 	local t = texts[n]
 	if not t then
 		t = format("%.0f", n)
-		remember(n, t)
+		if n < SMALL then
+			if texts_count >= 1000 then
+				texts, texts_count = {}, 0
+			end
+			texts[n] = t
+			texts_count = texts_count + 1
+		end
 	end
 	return t
 end

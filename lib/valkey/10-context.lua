@@ -104,6 +104,10 @@ local function meet(d, time, old, is_reader, takes_over, why, last)
 	return new_life(d, time, old, why, last)
 end
 
+-- One call is made at a time, so one table serves them all: a new one each time is half of what the collector
+-- has to clear away.
+local context = { out = {} }
+
 -- Begin a call.  Each one that is no reader ends in finish, or the life ends with it: what
 -- it changed in memory may then differ from what it wrote [LEASE-21].
 local function begin(keys, is_reader, takes_over)
@@ -125,9 +129,12 @@ local function begin(keys, is_reader, takes_over)
 		life.last = now
 		life.is_busy = true
 	end
-	remember(now, stamp)
-	return { d = d, now = now, stamp = stamp, life = life, conf = life.conf, image = life.image, digest = life.digest,
-		is_reader = is_reader, left = ITEMS }
+	now_number, now_text = now, stamp
+	local x = context
+	x.d, x.now, x.stamp, x.life, x.conf, x.image, x.digest = d, now, stamp, life, life.conf, life.image, life.digest
+	x.is_reader, x.left, x.lines = is_reader, ITEMS, 0
+	x.names, x.is_open, x.is_freed, x.room, x.creates, x.excess, x.waiting = nil, nil, nil, nil, nil, nil, nil
+	return x
 end
 
 -- The last three digits of a number that is written in two parts.
@@ -145,7 +152,7 @@ end
 -- The outbox: what happened, numbered, in the same operation as the change itself.
 -- "-" stands for nothing, "." for the subject once more.
 local function note(x, machine, from, event, to, subject, worker, lease, actor, cause)
-	local life, out = x.life, x.out
+	local life, lines = x.life, x.lines + 1
 	local seq = life.seq + 1
 	life.seq = seq
 	if seq % 1000 == 0 then
@@ -154,22 +161,19 @@ local function note(x, machine, from, event, to, subject, worker, lease, actor, 
 	local line = life.stamp .. (seq < 1000 and seq or thousandth(seq % 1000)) .. " " .. x.stamp .. " " .. machine .. " " ..
 		from .. " " .. event .. " " .. to .. " " ..
 		subject .. " " .. (worker or "-") .. " " .. (lease or "-") .. " " .. (actor or "-") .. " " .. (cause or "-")
-	if out then
-		out[#out + 1] = line
-	else
-		x.out = { line }
-	end
+	x.lines = lines
+	x.out[lines] = line
 end
 
 local function finish(x, reply)
-	if x.out then
-		local out = x.out
-		if #out == 2 then -- what nearly every call says
+	local lines, out = x.lines, x.out
+	if lines > 0 then
+		if lines == 2 then -- what nearly every call says
 			x.life.backlog = call("RPUSH", x.d .. ":o", out[1], out[2])
 		else
-			x.life.backlog = call("RPUSH", x.d .. ":o", unpack(out))
+			x.life.backlog = call("RPUSH", x.d .. ":o", unpack(out, 1, lines))
 		end
-		x.life.mark = out[#out]
+		x.life.mark = out[lines]
 	end
 	x.life.is_busy = nil
 	return reply

@@ -3,9 +3,12 @@
 -- An entry is one value, its words in this order, "-" for nothing.  What this life wrote
 -- last it knows; writing answers what was there, and that must be it.
 local function save(x, e)
+	if e.fence_of ~= e.fence then
+		e.fence_of, e.fence_text = e.fence, text_of(e.fence)
+	end
 	local text = e.state .. " " .. e.node .. " " .. e.instance .. " " .. e.image .. " " .. text_of(e.settle) .. " " ..
 		text_of(e.since) .. " " .. text_of(e["until"]) .. " " .. e.token .. " " .. e.spent .. " " ..
-		e.ask .. " " .. e.actor .. " " .. e.conversation .. " " .. e.holder .. " " .. text_of(e.fence) .. " " ..
+		e.ask .. " " .. e.actor .. " " .. e.conversation .. " " .. e.holder .. " " .. e.fence_text .. " " ..
 		text_of(e.ttl) .. " " .. text_of(e.tries) .. " " .. e.mark
 	local key = x.d .. ":w:" .. e.name
 	local was = call("SET", key, text, "GET")
