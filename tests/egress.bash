@@ -12,7 +12,7 @@
 # 198.51.100.53: names below odd.lab get odd answers, all others are passed to nsd, every question is logged),
 # nginx with HTTP on 80, 8080 and 8443 and TLS on 443 of every address, and raw servers (tests/egress/origin.py)
 # on 9001 to 9010. In the inner one run Valkey, kz-controller and kz-proxy of a stack that kz_start made; its
-# default route is the cable. What leaves it, or goes over its loopback, is logged by tests/egress/sniff.py.
+# default route is the cable, and its /etc/resolv.conf names the scripted server and a search list. What leaves it, or goes over its loopback, is logged by tests/egress/sniff.py.
 # The programs of a test run in neither: they reach kz by its sockets, and the workers have namespaces of their own.
 #
 # Root only. Needs iproute2, nsd, nginx-light, openssl, python3, git (scripts/install-deps --check).
@@ -242,9 +242,10 @@ eg_lab() {
 
 eg_start() {
 	eg_lab || return 1
-	# what kz up starts lives in the inner namespace
-	# shellcheck disable=SC2317 # kz_start calls it
-	kz() { eg_inside "$KZ_BIN/kz" "$@"; }
+	printf 'search corp.internal lab\noptions ndots:5 timeout:1\nnameserver 198.51.100.53\n' >"$EG/resolv.conf"
+	# what kz up starts lives in the inner namespace, and has a resolv.conf of its own
+	# shellcheck disable=SC2016,SC2317 # kz_start calls it; the words are those of sh
+	kz() { eg_inside unshare -m sh -c 'mount --bind "$EG/resolv.conf" /etc/resolv.conf && exec "$KZ_BIN/kz" "$@"' kz "$@"; }
 	kz_start KZ_EGRESS_RESOLVERS=198.51.100.53 SANDBOX_EGRESS_ALLOWED_PORTS=$EG_PORTS "$@"
 }
 

@@ -86,7 +86,9 @@ def normal(authority):
     if not m:
         return None
     try:
-        return ipaddress.ip_address(m[1] or m[2]).compressed
+        a = ipaddress.ip_address(m[1] or m[2])
+        four = a.version == 6 and a.ipv4_mapped
+        return f"::ffff:{four}" if four else a.compressed
     except ValueError:
         return m[2].rstrip(".").lower() if m[2] else None
 

@@ -157,7 +157,13 @@ def wrong_class(name, rtype, proto):
     return Say([rr(name, A, socket.inet_aton(PUBLIC), rclass=3)] if rtype == A else [])
 
 
+def spoofed(name, rtype, proto):
+    """The server says private; before it another one, that was not asked, says public (Server.one sends that)."""
+    return Say([a(name, "10.1.2.3")] if rtype == A else [], forged=True)
+
+
 ODD = {
+    "spoofed": spoofed,
     "pub": both([PUBLIC], [PUBLIC6]),
     "pub4": both([PUBLIC]),
     "pub6": both([], [PUBLIC6]),
@@ -298,6 +304,16 @@ class Server:
                 parse(q)[4]
         return out
 
+    def forge(self, q, peer, own):
+        """The right question and id, a public address, from another address and from another port."""
+        name = parse(q)[2]
+        say = Say([a(name, PUBLIC)] if parse(q)[3] == A else [])
+        for where in ((self.real, 0), (own, 0)):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+                s.bind(where)
+                s.sendto(build(q, say, "udp"), peer)
+        time.sleep(0.05)
+
     def forward(self, q):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.settimeout(2)
@@ -330,6 +346,8 @@ class Server:
         if is_udp:
             q, peer = s.recvfrom(65535)
             out = self.answer(q, "udp")
+            if b"\x07spoofed" in q and out:
+                self.forge(q, peer, s.getsockname()[0])
             if out:
                 s.sendto(out, peer)
             return

@@ -6,6 +6,7 @@ read from EG/origin.log.
 import hashlib
 import json
 import os
+import random
 import socket
 import struct
 import time
@@ -493,6 +494,19 @@ def answer_closes():
     assert (b"connection", b"close") in [(n, v.lower()) for n, v in proxy.fields(got.partition(b"\r\n\r\n")[0])], got[:300]
 
 
+def half_close_plain():
+    """A client that ends its side behind its request gets the whole answer."""
+    with Conn() as c:
+        c.send(plain(b"Content-Length: 5\r\n", method=b"POST") + b"hello")
+        c.s.shutdown(socket.SHUT_WR)
+        assert mirrored(c.rest()).endswith(b"hello")
+    with Conn() as c:
+        c.send(get_head(f"http://{HOST}/hello"))
+        c.s.shutdown(socket.SHUT_WR)
+        got = c.rest()
+        assert got.endswith(b"the internet says hello\n"), got
+
+
 def second_request_not_run():
     before = len(seen("request"))
     code, got = ask(plain(path="/first") + plain(path="/second"))
@@ -751,6 +765,60 @@ def slow_head(seconds):
                 assert time.monotonic() - start < float(seconds) + 60
         assert time.monotonic() - start >= float(seconds) * 0.8, "too early"
         assert status(got) in (0, 400, 403), got
+
+
+def vanish(count):
+    """Clients that go at any moment: in the preamble, the head, the lookup, the dial, the tunnel, the answer."""
+    whole = [connect_head(f"{HOST}:9001") + b"x" * 500, connect_head("silent.odd.lab:80"), connect_head("dead.odd.lab:8443"),
+             connect_head(f"{HOST}:9006") + b"rate 0\n", plain(path="/x"), plain(b"Content-Length: 90000\r\n", method=b"POST") + b"x" * 9000,
+             get_head(f"http://{HOST}/big")]
+    r = random.Random(1)
+    for i in range(int(count)):
+        data = b"KZ-EXECUTION %s\n" % os.environ["EG_EXECUTION"].encode() + whole[i % len(whole)]
+        with Conn(preamble=False) as c:
+            c.send(data[:r.choice((len(data), r.randrange(len(data))))])
+            if r.random() < 0.3:
+                c.s.settimeout(r.random() / 20)
+                try:
+                    c.s.recv(r.choice((1, 100, 65536)))
+                except (socket.timeout, ConnectionResetError):
+                    pass
+            if r.random() < 0.3:
+                c.s.shutdown(r.choice((socket.SHUT_WR, socket.SHUT_RD, socket.SHUT_RDWR)))
+
+
+def mutations(count):
+    """Heads with bytes changed, doubled, moved and left out: each gets an answer of the proxy's, or a server's that is allowed."""
+    seeds = [connect_head(f"{HOST}:9004"), plain(path="/a?b=c"), plain(b"Content-Length: 5\r\nX-A: b\r\n", method=b"POST") + b"hello",
+             plain(b"Transfer-Encoding: chunked\r\n", method=b"POST") + b"5\r\nhello\r\n0\r\n\r\n"]
+    r, codes = random.Random(2), {}
+    pieces = [b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"\t", b"@", b"%00", b"//", b"Host: x\r\n", b"Content-Length: 1\r\n", b",", b"\xff",
+              b"Transfer-Encoding: chunked\r\n", b"HTTP/1.1", b"127.0.0.1", b"[::1]", b"#", b"0" * 70]
+    for _ in range(int(count)):
+        data = bytearray(r.choice(seeds))
+        for _ in range(r.randrange(1, 4)):
+            # mostly where the request line and the first fields are
+            at = r.randrange(min(len(data), 120) if r.random() < 0.7 else len(data))
+            what = r.randrange(4)
+            if what == 0:
+                data[at] = r.randrange(256)
+            elif what == 1:
+                del data[at:at + r.randrange(1, 9)]
+            elif what == 2:
+                data[at:at] = r.choice(pieces)
+            else:
+                data[at:at] = data[at:at + r.randrange(1, 40)]
+        with Conn() as c:
+            c.send(bytes(data))
+            try:
+                c.s.shutdown(socket.SHUT_WR)
+                got = c.rest()
+            except (Reset, OSError):
+                got = b""
+        codes[status(got)] = codes.get(status(got), 0) + 1
+    print(codes)
+    assert set(codes) <= {0, 200, 400, 403, 404, 405, 407, 431, 501}, codes
+    assert codes.get(400, 0) > int(count) // 10 and codes.get(200, 0) > 0, codes
 
 
 def reset_of_server():

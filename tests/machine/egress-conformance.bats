@@ -78,6 +78,7 @@ teardown_file() {
 @test "PROXY-3 a chunked body passes" { eg_probe body_chunked; }
 @test "RFC 9110 10.1.1 Expect: 100-continue does not hang" { eg_probe expect_continue; }
 @test "RFC 9112 9.6 one request a connection, and the client is told" { eg_probe answer_closes; }
+@test "RFC 9112 9.6 a client that ends its side behind its request gets the answer" { eg_probe half_close_plain; }
 @test "RFC 9112 9.3 a second request on the connection is not run" { eg_probe second_request_not_run; }
 @test "RFC 9110 7.6.1 fields of the server's hop do not reach the client" { eg_probe answer_hop_by_hop; }
 @test "RFC 9112 6.3 every framing of an answer passes" { eg_probe answers_pass; }
@@ -108,3 +109,32 @@ teardown_file() {
 @test "PROXY-2 two credentials are refused" { eg_probe two_credentials; }
 @test "INV-33 odd credentials get no more than the others" { eg_probe odd_credentials; }
 @test "GRANT-2 who does not say which execution it is of gets nothing" { eg_probe without_preamble; }
+
+# --- any bytes, any end ---
+
+proxy_pid() { s6-svstat -o pid "$KZ_STATE/service/kz-proxy"; }
+has_no_connections() { [ "$(eg_health | jq '.connections + .tunnels')" -eq 0 ]; }
+has_descriptors() { [ "$(find "/proc/$(proxy_pid)/fd" -mindepth 1 | wc -l)" -le "$1" ]; }
+
+@test "PROXY-19 clients that go at any moment leave nothing behind" {
+	local pid fds
+	pid=$(proxy_pid)
+	kz_wait 20 has_no_connections
+	fds=$(find "/proc/$pid/fd" -mindepth 1 | wc -l)
+	eg_probe vanish 1000
+	kz_wait 20 has_no_connections
+	# c-ares and the pool of pipes may keep a few
+	kz_wait 20 has_descriptors $((fds + 40))
+	[ "$(proxy_pid)" = "$pid" ]
+}
+
+@test "PROXY-3 heads with bytes changed, doubled and left out reach nothing that is not allowed" {
+	local pid
+	pid=$(proxy_pid)
+	eg_mark
+	eg_probe mutations 3000
+	run eg_tried
+	[ -z "$(awk '{ print $2 }' <<<"$output" | grep -vE '^(93\.184\.216\.[0-9]+|2606:2800:220:1::1)$')" ]
+	[ "$(proxy_pid)" = "$pid" ]
+	kz_wait 20 has_no_connections
+}

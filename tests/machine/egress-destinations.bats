@@ -196,3 +196,24 @@ has_all_reasons() {
 	run -0 eg_ask connect web.pub.lab:8443
 	[ "$output" = "200 web.pub.lab:8443" ]
 }
+
+@test "POL-3 an address that this machine gets later is its own from then on" {
+	run -0 eg_ask connect 93.184.216.98:8443
+	[ "$output" = "200 93.184.216.98:8443" ]
+	eg_inside ip addr add 93.184.216.98/32 dev lo
+	own() { [ "$(eg_ask connect 93.184.216.98:8443)" = "403 93.184.216.98:8443" ] && eg_is_denied address_self 93.184.216.98 8443; }
+	kz_wait 10 own
+	eg_inside ip addr del 93.184.216.98/32 dev lo
+	other() { [ "$(eg_ask connect 93.184.216.98:8443)" = "200 93.184.216.98:8443" ]; }
+	kz_wait 10 other
+}
+
+@test "PROXY-6 the servers of /etc/resolv.conf are asked, its search list is not" {
+	eg_set KZ_EGRESS_RESOLVERS=
+	eg_mark
+	run -0 eg_ask connect web.pub.lab:8443 nowhere.pub.lab:8443 web.pub:8443 web:8443 pub:8443
+	[ "$(cut -c1-3 <<<"$output" | tr '\n' ' ')" = "200 403 403 403 403 " ]
+	[ "$(eg_asked | sort -u)" = "$(printf '%s\n' 'nowhere.pub.lab 1' 'nowhere.pub.lab 28' 'web.pub 1' 'web.pub 28' 'web.pub.lab 1' 'web.pub.lab 28')" ]
+	[ -z "$(eg_tried | grep -vE '^tcp (93\.184\.216\.34|2606:2800:220:1::1) 8443$')" ]
+	eg_set KZ_EGRESS_RESOLVERS=198.51.100.53
+}

@@ -46,7 +46,10 @@ static enum kz_rc make_dirs(const char *root, const char *path, char out[512], s
 	return KZ_OK;
 }
 
-/* The same folder at the same path below the new root. */
+/*
+ * The same folder at the same path below the new root, with what is mounted in it: in a
+ * container /etc/resolv.conf is a mount of its own.
+ */
 static enum kz_rc show(const char *root, const char *path, bool is_written, struct kz_err *err)
 {
 	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (is_written ? 0 : MS_RDONLY);
@@ -55,7 +58,7 @@ static enum kz_rc show(const char *root, const char *path, bool is_written, stru
 
 	if (rc != KZ_OK)
 		return rc;
-	if (mount(path, to, NULL, MS_BIND, NULL) != 0 ||
+	if (mount(path, to, NULL, MS_BIND | MS_REC, NULL) != 0 ||
 	    mount(NULL, to, NULL, MS_REMOUNT | MS_BIND | flags, NULL) != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot show %s", path);
 	return KZ_OK;
