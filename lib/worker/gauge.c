@@ -115,10 +115,13 @@ int64_t kz_gauge_peak(const struct kz_boot *b)
 	return whole(b->fds.memory_peak);
 }
 
-void kz_gauge_peak_reset(const struct kz_boot *b)
+int64_t kz_gauge_peak_reset(const struct kz_boot *b)
 {
-	/* v1 takes 0, newer v2 kernels any text; where neither works the peak is of the worker's life */
-	ssize_t n = pwrite(b->fds.memory_peak, "0", 1, 0);
+	int64_t now;
 
-	(void)n;
+	/* v1 takes 0, newer v2 kernels any text; where neither works the peak is of the worker's life */
+	if (pwrite(b->fds.memory_peak, "0", 1, 0) != 1)
+		return 0;
+	now = kz_gauge_memory(b);
+	return now > 0 ? now : 0;
 }

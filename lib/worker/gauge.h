@@ -17,7 +17,11 @@ int64_t kz_gauge_memory(const struct kz_boot *b);      /* memory now */
 int64_t kz_gauge_oom_kills(const struct kz_boot *b);   /* processes killed for memory, ever */
 int64_t kz_gauge_cpu_us(const struct kz_boot *b);      /* processor time, ever */
 int64_t kz_gauge_peak(const struct kz_boot *b); /* highest memory since kz_gauge_peak_reset */
-/* Start the peak anew where the kernel can; no effect elsewhere. */
-void kz_gauge_peak_reset(const struct kz_boot *b);
+/*
+ * Start the peak anew where the kernel can; no effect elsewhere.
+ * out: what is charged already and counts in it from the beginning: files of the image that tenants before read
+ * stay in memory, and on their account, until somebody needs the room
+ */
+int64_t kz_gauge_peak_reset(const struct kz_boot *b);
 
 #endif

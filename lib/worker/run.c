@@ -23,6 +23,16 @@
 
 static void end_run(struct kz_run *r, const char *cause);
 
+/* What this run added. */
+static int64_t peak_of(const struct kz_run *r)
+{
+	int64_t peak = kz_gauge_peak(r->boot);
+
+	if (peak < 0) /* unread */
+		return peak;
+	return peak > r->peak_from ? peak - r->peak_from : 0;
+}
+
 static void finish(struct kz_run *r)
 {
 	const char *held, *cause;
@@ -41,7 +51,7 @@ static void finish(struct kz_run *r)
 	if (!r->cause)
 		r->cause = cause;
 	if (!r->boot->single_use)
-		r->peak = kz_gauge_peak(r->boot);
+		r->peak = peak_of(r);
 	n = kz_keep_end(&r->keep, &held);
 	if (n && calls.on_output)
 		calls.on_output(r->arg, 1, held, n);
@@ -268,7 +278,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	r->cause = r->reason = NULL;
 	r->killed = r->peak = 0;
 	r->window = KZ_RUN_WINDOW;
-	kz_gauge_peak_reset(r->boot);
+	r->peak_from = kz_gauge_peak_reset(r->boot);
 	kz_run_look(r);
 	r->before = r->after;
 	r->hit_disk = r->hit_inodes = false;

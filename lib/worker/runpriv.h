@@ -48,7 +48,8 @@ struct kz_run {
 	int64_t began_us, ended_us, killed;
 	bool hit_disk, hit_inodes;
 	struct kz_run_marks before, after;
-	int64_t peak; /* or the highest that was seen so far */
+	int64_t peak;      /* or the highest that was seen so far */
+	int64_t peak_from; /* what was charged when it began */
 };
 
 /* runio.c */

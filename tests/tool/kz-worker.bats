@@ -349,6 +349,30 @@ except OSError: pass'
 	[ -z "$(dirty)" ]
 }
 
+# A file of the image that nobody has in memory now, so that who reads it first pays for it.
+big_cold_file() {
+	local f
+	find /usr -xdev -type f -size +8M -size -100M -not -path '/usr/local/*' | while read -r f; do
+		dd if="$f" iflag=nocache count=0 status=none
+		[ "$(fincore -nb -o RES "$f")" -ne 0 ] || echo "$f"
+	done | head -1
+}
+
+@test "EXEC-5: the peak is what a run used, not what tenants before left in the page cache" {
+	local file size
+	worker_new
+	file=$(big_cold_file)
+	[ -n "$file" ]
+	size=$(stat -c %s "$file")
+	tenant /bin/cat "$file"
+	echo "$file $size: peak $(record .peak_bytes)"
+	[ "$(record .peak_bytes)" -gt $((size / 2)) ]
+	tenant /bin/true
+	echo "then $(record .peak_bytes)"
+	[ "$(record .peak_bytes)" -lt $((size / 2)) ]
+	[ "$(record .peak_bytes)" -gt 0 ]
+}
+
 # A run in the background, until it has started: the tenant's cgroup has more than its first process.
 start_run() {
 	wk_bg "$@" &
