@@ -19,35 +19,51 @@ static bool is_same(const struct kz_px_denial *a, const struct kz_px_denial *b)
 	       strcmp(a->execution, b->execution) == 0;
 }
 
-static size_t place(const struct kz_px_denial *d)
+static size_t place(const char *execution)
 {
-	uint64_t h = (uint64_t)d->reason * 65536 + d->port;
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-	for (const char *p = d->host; *p; p++)
-		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	for (const char *p = d->execution; *p; p++)
+	for (const char *p = execution; *p; p++)
 		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
 	return (size_t)(h % KZ_PX_DENIALS);
 }
 
-/* in: lock held. The table may have holes, so that the same may stand twice: two rows, no loss. */
-static void put(struct kz_px_audit *a, const struct kz_px_denial *d)
+/* in: lock held; places from..to of its execution. out: false when none of them is free or its own */
+static bool put_within(struct kz_px_audit *a, const struct kz_px_denial *d, size_t from, size_t to)
 {
-	size_t at = place(d), tries = 0;
+	struct kz_px_denial *spare = NULL;
+	size_t home = place(d->execution);
 
-	while (tries < 64 && a->table[at].since_ms && !is_same(&a->table[at], d)) {
-		at = (at + 1) % KZ_PX_DENIALS;
-		tries++;
+	for (size_t i = from; i < to; i++) {
+		struct kz_px_denial *t = &a->table[(home + i) % KZ_PX_DENIALS];
+
+		if (t->since_ms && is_same(t, d)) {
+			t->count++;
+			return true;
+		}
+		if (!t->since_ms && !spare)
+			spare = t;
 	}
-	if (!a->table[at].since_ms) {
-		a->table[at] = *d;
-		if (a->used++ == 0)
-			pthread_cond_signal(&a->due);
-	} else if (is_same(&a->table[at], d)) {
-		a->table[at].count++;
-	} else {
+	if (!spare)
+		return false;
+	*spare = *d;
+	if (a->used++ == 0)
+		pthread_cond_signal(&a->due);
+	return true;
+}
+
+/*
+ * in: lock held.  Who tries many destinations fills the places of that execution alone:
+ * the rest of its own refusals is told by reason and count, and nobody else's is lost.
+ */
+static void put(struct kz_px_audit *a, struct kz_px_denial *d)
+{
+	if (put_within(a, d, 0, KZ_PX_EACH))
+		return;
+	d->host[0] = '\0';
+	d->port = 0;
+	if (!put_within(a, d, KZ_PX_EACH, KZ_PX_EACH + KZ_PX_REST))
 		atomic_fetch_add(&a->lost, 1);
-	}
 }
 
 void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct kz_target *t,
@@ -138,28 +154,52 @@ static void lose(struct kz_px_audit *a, const struct kz_px_denial *d, size_t cou
 		atomic_fetch_add(&a->lost, (unsigned long long)d[i].count);
 }
 
-/* Keep trying for a while: a store that is busy or full may come back. What is lost is counted. */
-static void record(struct kz_px_audit *a, struct kz_audit **store, const struct kz_px_denial *d,
-		   size_t count)
+/* Keep trying for a while: a store that is busy or full may come back. What is lost is counted. out: why it was given up */
+static enum kz_rc keep_trying(struct kz_px_audit *a, struct kz_audit **store,
+			      const struct kz_px_denial *d, size_t count, struct kz_err *err)
 {
 	bool was_failing = atomic_load(&a->is_failing);
 	struct kz_deadline until = kz_deadline_in(KZ_MS(was_failing ? 0 : RETRY_MS));
-	struct kz_err err = KZ_ERR_INIT;
+	enum kz_rc rc;
 
-	for (size_t i = 0; i < count; i++)
-		say(&d[i]);
-	while (write_rows(a, store, d, count, &err) != KZ_OK) {
+	while ((rc = write_rows(a, store, d, count, err)) != KZ_OK) {
+		/* the store works, and does not take one of them */
+		if (kz_str_eq(err->reason, kz_reason_code(KZ_R_AUDIT_REFUSED)))
+			return rc;
 		if (!atomic_exchange(&a->is_failing, true))
-			kz_log(KZ_LOG_ERROR, "refusals could not be recorded", "reason", err.reason,
-			       "text", err.text, NULL);
-		if (kz_deadline_passed(until) || atomic_load(&a->is_ending)) {
-			lose(a, d, count);
-			return;
-		}
+			kz_log(KZ_LOG_ERROR, "refusals could not be recorded", "reason",
+			       err->reason, "text", err->text, NULL);
+		if (kz_deadline_passed(until) || atomic_load(&a->is_ending))
+			return rc;
 		kz_time_sleep(KZ_MS(200), until);
 	}
 	atomic_store(&a->is_failing, false);
 	atomic_fetch_add(&a->written, count);
+	return KZ_OK;
+}
+
+static void record(struct kz_px_audit *a, struct kz_audit **store, const struct kz_px_denial *d,
+		   size_t count)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		say(&d[i]);
+	if (keep_trying(a, store, d, count, &err) == KZ_OK)
+		return;
+	if (!kz_str_eq(err.reason, kz_reason_code(KZ_R_AUDIT_REFUSED))) {
+		lose(a, d, count);
+		return;
+	}
+	/* One that the store does not take must not take the others with it. */
+	for (size_t i = 0; i < count; i++) {
+		err = (struct kz_err)KZ_ERR_INIT;
+		if (keep_trying(a, store, &d[i], 1, &err) == KZ_OK)
+			continue;
+		kz_log(KZ_LOG_ERROR, "a refusal could not be recorded", "reason", err.reason,
+		       "text", err.text, NULL);
+		lose(a, &d[i], 1);
+	}
 }
 
 /* in: lock held; gives it up while waiting */

@@ -1,8 +1,9 @@
 /*
  * Refusals on their way to the operator's audit and log.  The event loops put them into
  * a bounded table; a thread of its own writes them, so that no loop waits for a disk.
- * The same refusal within a second is one row with a count; what does not fit is
- * counted.  Host and port are all that a row says of a destination.  Layer 3.
+ * The same refusal within a second is one row with a count; what an execution tries beyond
+ * KZ_PX_EACH destinations in that time is told by reason and count, so that none can crowd
+ * out another's.  Host and port are all that a row says of a destination.  Layer 3.
  * src: AUD-6, PROXY-13, PROXY-14
  */
 #ifndef KZ_CORE_EGRESS_PROXY_AUDIT_H
@@ -19,6 +20,8 @@
 
 #define KZ_PX_DENIALS 4096 /* different ones that may wait */
 #define KZ_PX_TOGETHER 128 /* rows of one transaction */
+#define KZ_PX_EACH 240 /* different ones of one execution that may wait with their destination */
+#define KZ_PX_REST 16  /* and by their reason alone */
 
 struct kz_px_denial {
 	int64_t since_ms; /* boot time of the first; 0: a free place */
