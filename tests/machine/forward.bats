@@ -186,9 +186,9 @@ print("ends", ends, flush=True)' >"$BATS_TEST_TMPDIR/out" 3>&- &
 }
 
 @test "RESET-1: tunnels that are open, full or half closed at the end leave the worker clean; the next tenant finds nothing" {
-	local id i
+	local id
 	id=$(instance)
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		py 'held = [tunnel("web.pub.lab")[0] for _ in range(8)]
 for s in held[:2]: s.sendall(b"GET /big HTTP/1.1\r\nHost: web.pub.lab\r\n\r\n")
 for s in held[2:4]: s.shutdown(socket.SHUT_WR)
