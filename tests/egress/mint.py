@@ -90,7 +90,8 @@ def grant(state, mode, **claims):
     return join(header, payload + sig, footer), all_claims["jti"]
 
 
-def main(state, mode, *args):
+def make(state, mode, *args):
+    """A grant by options, as on the command line: the token and the execution."""
     opt = {x[2:].partition("=")[0]: x.partition("=")[2] for x in args if x.startswith("--")}
     claims = claims_of(state, mode, int(opt.get("past", 0)))
     pairs = []
@@ -125,8 +126,8 @@ def main(state, mode, *args):
     token = header.decode() + b64(bytes(body)) + ("=" if "pad" in opt else "") + ("." + b64(footer) if footer else "")
     if "cut" in opt:
         token = token[:-int(opt["cut"])]
-    print(token, claims.get("jti", "0" * 32))
+    return token, claims.get("jti", "0" * 32)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(*make(*sys.argv[1:]))

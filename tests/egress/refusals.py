@@ -12,14 +12,12 @@ import json
 import os
 import re
 import secrets
-import subprocess
 import sys
 import time
 
 import mint
 import proxy
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 EG = os.environ["EG"]
 MALFORMED, CLAIMS, SIGNATURE, UNKNOWN = "grant_malformed", "grant_claims", "grant_signature", "grant_key_unknown"
 
@@ -145,9 +143,7 @@ def token_of(state, options):
         with open(f"{state}/keys/{name}.key", encoding="ascii") as f:
             swaps[name.upper()] = f.read().strip()
     options = [o.partition("=")[0] + "=" + swaps[o.partition("=")[2]] if o.partition("=")[2] in swaps else o for o in options]
-    out = subprocess.run([sys.executable, HERE + "/mint.py", state, "public_internet", *options], capture_output=True, text=True,
-                         check=True).stdout.rsplit(None, 1)
-    return out[0], out[1] if len(out) > 1 else "0" * 32
+    return mint.make(state, "public_internet", *options)
 
 
 def main(state):

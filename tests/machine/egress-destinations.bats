@@ -148,10 +148,12 @@ has_all_reasons() {
 }
 
 @test "PROXY-12 an address that does not answer, and a port that is shut, are refused by the same bytes" {
-	eg_probe constant_refusal 93.184.216.34:9999 127.0.0.1:80 dead.odd.lab:8443 93.184.216.1:8443 nx.odd.lab:80 93.184.216.34:8080x ||
-		eg_probe constant_refusal 127.0.0.1:80 dead.odd.lab:8443 93.184.216.1:8443 nx.odd.lab:80 four.pub.lab:81
-	eg_mint public_internet 'ports=[80,8081]'
-	eg_probe constant_refusal 93.184.216.34:8081 127.0.0.1:80
+	eg_mint public_internet 'ports=[80,8081,8443]'
+	eg_probe constant_refusal 127.0.0.1:80 93.184.216.34:8081 93.184.216.1:8443 dead.odd.lab:8443 nx.odd.lab:80 four.pub.lab:443
+	kz_wait 5 eg_is_denied connect_failed 93.184.216.34 8081
+	kz_wait 5 eg_is_denied connect_timeout 93.184.216.1 8443
+	kz_wait 5 eg_is_denied dns_failed nx.odd.lab 80 || kz_wait 5 eg_is_denied dns_empty nx.odd.lab 80
+	eg_mint public_internet
 }
 
 @test "POL-4 KZ_EGRESS_DENY_CIDRS holds in every mode from the next connection on" {

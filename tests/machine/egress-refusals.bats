@@ -254,3 +254,95 @@ is_isolated() {
 		"$EG_PYTHON" "$EG_HERE/egress/memory.py" "$pid" "$(head -n 1 "$KZ_STATE/keys/$key.key")"
 	done
 }
+
+@test "POL-8 DEP-15 nothing of the caller's environment changes the policy, nor where the proxy is" {
+	set_to SANDBOX_EGRESS_MODE isolated
+	export SANDBOX_EGRESS_MODE=public_internet SANDBOX_EGRESS_ENABLED=true KZ_PROXY_URL=unix:/tmp/other.sock \
+		SANDBOX_EGRESS_ALLOWED_PORTS=1-65535 KZ_EGRESS_DENY_CIDRS='' HTTP_PROXY=http://10.1.2.3:80
+	is_isolated mode_isolated
+	set_to SANDBOX_EGRESS_MODE public_internet
+	kz_run --approve t -l shell -c 'curl -s -f http://web.pub.lab/hello; echo "$HTTP_PROXY" | grep -c 127.0.0.1:3128'
+	[ "$output" = "$(printf 'the internet says hello\n1')" ]
+	unset SANDBOX_EGRESS_MODE SANDBOX_EGRESS_ENABLED KZ_PROXY_URL SANDBOX_EGRESS_ALLOWED_PORTS KZ_EGRESS_DENY_CIDRS HTTP_PROXY
+}
+
+@test "GRANT-15 the grant of a run is in no log, record, audit or file of the state" {
+	kz_run --approve t -l shell -c 'curl -s -o /dev/null http://web.pub.lab/hello; curl -s -o /dev/null http://web.priv.lab/hello; echo "$HTTP_PROXY"'
+	local token=${output#*grant:}
+	token=${token%%@*}
+	[[ $token == v4.public.* ]]
+	[[ $(kz_record) != *"${token:10:60}"* ]]
+	[[ $error != *"${token:10:60}"* ]]
+	kz_wait 5 eg_is_denied address_private web.priv.lab 80
+	run ! grep -rlaF "${token:10:60}" "$KZ_STATE"
+	# and what the audit has of it is its execution
+	"$KZ_BIN/kz-audit" list -j | grep -q "$(kz_record egress.execution)"
+}
+
+@test "POL-23 the revision changes with each value of the policy, and a run's record has it" {
+	local name one two
+	revision() { "$KZ_BIN/kz-grant" scope -j --approve t | jq -r .revision; }
+	one=$(revision)
+	[[ $one =~ ^[0-9a-f]{64}$ ]]
+	kz_run --approve t -c 1
+	kz_record_is egress.revision "$one"
+	for name in SANDBOX_EGRESS_MODE=private_network SANDBOX_EGRESS_ALLOWED_PORTS=443 SANDBOX_EGRESS_TOKEN_TTL_SECONDS=601 \
+		SANDBOX_EGRESS_PRIVATE_CIDRS=10.0.0.0/8 SANDBOX_EGRESS_HOST_ALLOWLIST=a.lab KZ_EGRESS_DENY_CIDRS=10.0.0.0/8 SANDBOX_EGRESS_ENABLED=false; do
+		set_to "${name%%=*}" "${name#*=}"
+		two=$(revision)
+		[ "$one" != "$two" ] || {
+			echo "$name changes nothing" >&2
+			return 1
+		}
+		policy_back
+		[ "$(revision)" = "$one" ]
+	done
+}
+
+@test "PROXY-11 GRANT-5 another field key: the proxy takes it without a restart, and grants of the former one are refused" {
+	local pid old old_execution
+	pid=$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")
+	eg_mint public_internet
+	old=$grant old_execution=$execution
+	run -0 eg_ask connect web.pub.lab:443
+	[ "$output" = "200 web.pub.lab:443" ]
+	"$KZ_BIN/kz-grant" keys --rotate
+	# the very first use of the new key, within the second
+	eg_mint public_internet
+	run -0 eg_ask connect web.pub.lab:443
+	[ "$output" = "200 web.pub.lab:443" ]
+	EG_GRANT=$old EG_EXECUTION=$old_execution run -0 eg_ask connect web.pub.lab:443
+	[ "$output" = "403 web.pub.lab:443" ]
+	kz_wait 5 eg_has_reason grant_key_unknown
+	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")" = "$pid" ]
+	runs() { kz_run --approve t -l shell -c 'curl -s http://web.pub.lab/hello' && [ "$output" = "the internet says hello" ]; }
+	kz_wait 30 runs
+}
+
+@test "GRANT-2 over TCP nobody vouches for a peer: only a grant that names none is taken" {
+	local token job
+	s6-svc -wD -T 20000 -d "$KZ_STATE/service/kz-proxy"
+	nsenter --net="/run/netns/$EG_NAME-in" "$KZ_BIN/kz-proxy" -s "$KZ_STATE" -l 198.18.0.1:3128 >"$EG/tcp.out" 2>"$EG/tcp.err" 3>&- &
+	job=$!
+	is_up() { eg_health | jq -e .ready >/dev/null; }
+	kz_wait 10 is_up
+	eg_mint public_internet
+	code() { eg_outside curl -s -o /dev/null -m 10 -w '%{http_code}' -x "http://grant:$1@198.18.0.1:3128" "$2"; }
+	[ "$(code "$grant" http://four.pub.lab/hello)" = 403 ] || bad=foreign
+	eg_mint public_internet uid_count=0 uid_base=0
+	[ "$(code "$grant" http://four.pub.lab/hello)" = 200 ] || bad=any
+	token=$(env -u KZ_PROXY_URL "$KZ_BIN/kz-grant" mint --any-peer --ttl 60)
+	[ "$(code "$token" http://four.pub.lab/hello)" = 200 ] || bad=minted
+	[ "$(code "$token" http://priv.odd.lab/hello)" = 403 ] || bad=private
+	[ "$(code "$token" http://198.18.0.1/hello)" = 403 ] || bad=own
+	# a preamble has no meaning there
+	[ "$(printf 'KZ-EXECUTION %s\n' "$execution" | eg_outside "$EG_PYTHON" -c 'import socket, sys
+s = socket.create_connection(("198.18.0.1", 3128), 10)
+s.sendall(sys.stdin.buffer.read() + b"CONNECT four.pub.lab:80 HTTP/1.1\r\nHost: x\r\n\r\n")
+print(s.recv(100)[9:12].decode())')" = 400 ] || bad=preamble
+	kill "$job"
+	wait "$job" || :
+	s6-svc -wu -T 20000 -u "$KZ_STATE/service/kz-proxy"
+	[ "${bad:-}" = "" ]
+	kz_wait 5 eg_has_reason grant_foreign
+}
