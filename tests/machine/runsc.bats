@@ -164,3 +164,13 @@ time.sleep(10)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
 	[ "$status" -eq 74 ]
 	[ "$(tail -1 "$BATS_TEST_TMPDIR/said" | jq -r '.outcome + " " + .cause')" = "outcome_unknown memory" ]
 }
+
+@test "RT-10 an approved run under gVisor has no way to the proxy, and its record says so" {
+	kz_run --approve a-1 -c 'import os
+print(sorted(n for n in os.environ if "proxy" in n.lower()))'
+	[ "$status" -eq 0 ]
+	[ "$output" = '[]' ]
+	kz_record_is egress.reason egress_unavailable
+	kz_record_is egress.effective none
+	kz_record_is egress.configured public_internet
+}
