@@ -49,6 +49,13 @@ object() {
 	caught 'but bin/kz-lease.deps does not name port/vk' scripts/check-layers "$ROOT/build"
 }
 
+@test "INV-30 layers: a program that signs and does not say so; kz-proxy cannot" {
+	sed -i '/port\/seal-sign/d' bin/kz-grant.deps
+	caught 'kz-grant holds crypto_sign_ed25519_detached, but bin/kz-grant.deps does not name port/seal-sign' scripts/check-layers "$ROOT/build"
+	run grep -x port/seal-sign bin/kz-proxy.deps bin/kz-worker.deps
+	[ "$status" -eq 1 ]
+}
+
 @test "layers: a core module that reads the environment, a rule that opens a file" {
 	printf '#include <stdlib.h>\nchar *kz_x(void);\nchar *kz_x(void) { return getenv("X"); }\n' >lib/core/conf/x.c
 	printf '#include <fcntl.h>\nint kz_x(void);\nint kz_x(void) { return open("x", 0); }\n' >lib/rule/x.c

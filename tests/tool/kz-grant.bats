@@ -181,6 +181,17 @@ as_nobody() { as --clear-groups "$@"; }
 	[ "$(pids)" = "$before" ]
 }
 
+@test "ADM-2 POL-19: who changes the policy is told at once what the next run has" {
+	run kz config set SANDBOX_EGRESS_ALLOWED_PORTS=8080
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the next run: public_internet" ]]
+	run kz config set SANDBOX_EGRESS_MODE=private
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the next run: isolated: "*"; fix: kz config set SANDBOX_EGRESS_MODE="* ]]
+	run kz config set KZ_RUN_PIDS=100
+	[[ "$output" != *"the next run"* ]]
+}
+
 @test "POL-23: the revision is another one for every other policy, and the same for the same" {
 	local first name one
 	first=$(kz-grant scope -j | jq -r .revision)

@@ -1,6 +1,7 @@
 /* Changing settings: all of them or none. */
 #include <string.h>
 
+#include "core/egress/view.h"
 #include "core/front/parts.h"
 
 /* "NAME=VALUE" apart. out: name[0..size), value borrowed from text */
@@ -150,6 +151,28 @@ void kz_front_note_environment(const struct kz_front *f, const struct kz_conf *c
 			     kz_buf_str(&names));
 }
 
+/* What a change of the policy comes to is said at once, since a value that makes no sense is stored all the same. */
+static void tell_scope(const struct kz_front *f, const struct kz_conf *c, const char *const *sets,
+		       size_t count)
+{
+	kz_auto_egress_view struct kz_egress_view v = { .reason = KZ_R_NONE };
+	bool is_policy = false;
+	const char *value;
+	char name[64];
+
+	for (size_t i = 0; i < count && !is_policy; i++)
+		is_policy =
+			!split(sets[i], name, sizeof name, &value, NULL) && kz_conf_is_policy(name);
+	if (!is_policy || kz_egress_look(c, kz_deadline_in(KZ_SECONDS(2)), &v, NULL))
+		return;
+	if (v.reason == KZ_R_NONE)
+		kz_front_say(f, "the next run: %s", kz_scope_mode_name(v.scope.mode));
+	else
+		kz_front_say(f, "the next run: %s: %s%s%s", kz_scope_mode_name(v.scope.mode),
+			     kz_reason_text(v.reason), v.is_attention ? "; fix: " : "",
+			     v.is_attention ? kz_policy_fix(v.reason) : "");
+}
+
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
 			struct kz_err *err)
 {
@@ -169,5 +192,6 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 		return rc;
 	/* kz-controller looks for changed files itself */
 	kz_front_told(f, sets, count, changed);
+	tell_scope(f, &c, sets, count);
 	return KZ_OK;
 }
