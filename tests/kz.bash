@@ -21,6 +21,8 @@
 # kz_stop                    stop the stack, prove that nothing of it is left, remove the directory
 # kz_left                    what is left of the stack now, one line each: processes, cgroups, mounts, workers,
 #                            sockets; returns 1 when there is something
+# kz_service_pid NAME        the process of a service that is up; fails when there is none (s6 says -1 then, and a signal
+#                            to -1 goes to everybody)
 # kz_wait SECONDS COMMAND... try until it succeeds. SECONDS are those of a machine that is not busy; where N processes want
 #                            each processor they count N times.
 # kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START?
@@ -130,6 +132,11 @@ kz_wait() {
 		}
 		sleep 0.1
 	done
+}
+
+kz_service_pid() {
+	local pid
+	pid=$(s6-svstat -o pid "$KZ_STATE/service/$1") && [ "$pid" -gt 1 ] && echo "$pid"
 }
 
 # Processes that carry the stack's mark.

@@ -112,7 +112,7 @@ teardown_file() {
 
 # --- any bytes, any end ---
 
-proxy_pid() { s6-svstat -o pid "$KZ_STATE/service/kz-proxy"; }
+proxy_pid() { kz_service_pid kz-proxy; }
 has_no_connections() { [ "$(eg_health | jq '.connections + .tunnels')" -eq 0 ]; }
 has_descriptors() { [ "$(find "/proc/$(proxy_pid)/fd" -mindepth 1 | wc -l)" -le "$1" ]; }
 

@@ -19,7 +19,7 @@ teardown_file() {
 cut() { "$EG_PYTHON" "$EG_HERE/egress/cut.py" "$@"; }
 
 # The process that supervision started as kz-proxy.
-proxy_pid() { s6-svstat -o pid "$KZ_STATE/service/kz-proxy"; }
+proxy_pid() { kz_service_pid kz-proxy; }
 proxy_answers() { "$KZ_BIN/kz-grant" scope -j --approve t | jq -e '.effective == "public_internet"' >/dev/null; }
 origin_saw() { jq -se "any(.port == $1 and (.what == \"end\" or .what == \"reset\"))" "$EG/origin.log" >/dev/null; }
 origin_open() { jq -se "any(.port == $1 and .what == \"open\")" "$EG/origin.log" >/dev/null; }
@@ -127,7 +127,7 @@ proxy_is_small() { [ "$(find "/proc/$(proxy_pid)/fd" -mindepth 1 2>/dev/null | w
 	grep -q '^stream [1-9]' "$EG/out"
 	[ "$(tail -n 1 "$EG/out")" = "the flag" ]
 }
-proxy_is_new() { [ "$(proxy_pid)" -gt 0 ] && [ "$(proxy_pid)" != "$1" ]; }
+proxy_is_new() { [ -n "$(proxy_pid)" ] && [ "$(proxy_pid)" != "$1" ]; }
 
 @test "PROXY-11 a kill of the proxy in the middle of tunnels: the next one serves" {
 	local old

@@ -245,7 +245,7 @@ is_isolated() {
 
 @test "PROXY-9 INV-30 the proxy has no private key: not open, not in its environment, not in its memory" {
 	local pid key
-	pid=$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")
+	pid=$(kz_service_pid kz-proxy)
 	eg_ask connect web.pub.lab:443
 	run ! grep -aqE '[0-9a-f]{64}' "/proc/$pid/environ"
 	[ -z "$(find "/proc/$pid/fd" -lname '*/keys/*')" ]
@@ -301,7 +301,7 @@ is_isolated() {
 
 @test "PROXY-11 GRANT-5 another field key: the proxy takes it without a restart, and grants of the former one are refused" {
 	local pid old old_execution
-	pid=$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")
+	pid=$(kz_service_pid kz-proxy)
 	eg_mint public_internet
 	old=$grant old_execution=$execution
 	run -0 eg_ask connect web.pub.lab:443
@@ -314,7 +314,7 @@ is_isolated() {
 	EG_GRANT=$old EG_EXECUTION=$old_execution run -0 eg_ask connect web.pub.lab:443
 	[ "$output" = "403 web.pub.lab:443" ]
 	kz_wait 5 eg_has_reason grant_key_unknown
-	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")" = "$pid" ]
+	[ "$(kz_service_pid kz-proxy)" = "$pid" ]
 	runs() { kz_run --approve t -l shell -c 'curl -s http://web.pub.lab/hello' && [ "$output" = "the internet says hello" ]; }
 	kz_wait 30 runs
 }

@@ -47,12 +47,12 @@ py() {
 # the worker there is, by the id that no other one ever has
 instance() { jq -r .instance "$KZ_STATE"/workers/[!.]*/worker.json; }
 
-proxy_pid() { s6-svstat -o pid "$KZ_STATE/service/kz-proxy"; }
+proxy_pid() { kz_service_pid kz-proxy; }
 proxy_ready() {
 	curl -s -m 2 --unix-socket "$KZ_STATE/run/proxy-health.sock" http://proxy/v1/health | jq -e .ready >/dev/null
 }
 proxy_tunnels() { curl -s -m 2 --unix-socket "$KZ_STATE/run/proxy-health.sock" http://proxy/v1/health | jq .tunnels; }
-is_another() { [ "$(proxy_pid)" -gt 0 ] && [ "$(proxy_pid)" != "$1" ]; }
+is_another() { [ -n "$(proxy_pid)" ] && [ "$(proxy_pid)" != "$1" ]; }
 no_tunnels() { [ "$(proxy_tunnels)" = 0 ]; }
 
 @test "RT-10 EXEC-17: a run that was not approved has no port and no variable, and says what to do" {

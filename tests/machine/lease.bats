@@ -285,7 +285,7 @@ waiting_is() {
 }
 
 valkey_pid() {
-	s6-svstat -o pid "$KZ_STATE/service/valkey"
+	kz_service_pid valkey
 }
 
 @test "LEASE-11 kz-run: a run longer than the time to live renews" {

@@ -451,7 +451,7 @@ as_nobody() { as --clear-groups "$@"; }
 	local one before kid pid
 	one=$(kz-grant mint)
 	before=$(kz-grant keys -j)
-	pid=$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")
+	pid=$(kz_service_pid kz-proxy)
 	kz-grant keys --rotate
 	[ "$(kz-grant keys -j)" != "$before" ]
 	run kz-grant verify "$one"
@@ -461,7 +461,7 @@ as_nobody() { as --clear-groups "$@"; }
 	kid=$(kz-grant keys -j | jq -r 'select(.use == "grant").kid')
 	has() { curl -s --unix-socket "$KZ_STATE/run/proxy-health.sock" http://proxy/v1/health | jq -e --arg k "$kid" '.ready and .kids == [$k]' >/dev/null; }
 	kz_wait 10 has
-	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-proxy")" = "$pid" ]
+	[ "$(kz_service_pid kz-proxy)" = "$pid" ]
 	kz_run -c 'print(6 * 7)'
 	echo "$status $error"
 	[ "$status" -eq 0 ]
