@@ -4,7 +4,9 @@
 
 usage: cut.py expiry STATE            a stream whose grant expires in 3 s
        cut.py revoked STATE PROGRAM…  a stream whose grant PROGRAM… revokes: EXECUTION stands for its execution
-       cut.py many STATE COUNT SLOW   so many idle tunnels, and clients that send their heads slowly; then one more
+       cut.py many STATE COUNT SLOW PID  so many idle tunnels, and clients that send their heads slowly; then one more; PID
+                                         is the proxy's, whose memory is looked at
+       cut.py unread STATE COUNT PID  so many streams that nobody reads
        cut.py limit STATE MOST        so many tunnels of one grant, and not one more; another grant is served
        cut.py idle STATE SECONDS      a tunnel that says nothing
        cut.py first STATE SECONDS     a server that says nothing to a plain request
@@ -20,7 +22,7 @@ import time
 
 import mint
 import proxy
-from probes import seen
+from probes import MIB, seen
 
 HOST = "four.pub.lab"
 
@@ -101,7 +103,20 @@ def revoked(state, *program):
     assert code == 403, f"the revoked grant gets {code}"
 
 
-def many(state, count, slow):
+def unread(state, count, pid):
+    """Streams that nobody reads: the servers are held back, and nothing piles up in the proxy."""
+    held = []
+    for _ in range(int(count)):
+        held.append(stream(*mint.grant(state, "public_internet"), 0))
+    time.sleep(2)
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        rss = next(int(x.split()[1]) for x in f if x.startswith("VmRSS"))
+    print(f"{count} streams that nobody reads: {rss} KiB")
+    assert rss < 65536, f"{rss} KiB"
+    assert held[0].exactly(1 << 23) == MIB[:262144] * 32, "what was held back is not what was sent"
+
+
+def many(state, count, slow, pid):
     count, slow = int(count), int(slow)
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     each, held, waiting = 250, [], []
@@ -130,7 +145,10 @@ def many(state, count, slow):
     assert c.exactly(3) == b"220"
     for i in (0, count // 2, count - 1):
         assert held[i].is_open(0.05), f"tunnel {i} is gone"
-    print(f"{len(held)} tunnels and {len(waiting)} slow clients; one more was served")
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        rss = next(int(x.split()[1]) for x in f if x.startswith("VmRSS"))
+    print(f"{len(held)} tunnels and {len(waiting)} slow clients; one more was served; {rss} KiB")
+    assert rss < 24576 + 4 * len(held), f"{rss} KiB for {len(held)} idle tunnels"
 
 
 def limit(state, most):

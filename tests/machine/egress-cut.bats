@@ -43,7 +43,7 @@ origin_open() { jq -se "any(.port == $1 and .what == \"open\")" "$EG/origin.log"
 	[ "$status" -eq 0 ]
 	[ "${output%%$'\n'*}" -gt 1000000 ]
 	[ "${output%%$'\n'*}" -lt 1073741824 ]
-	[[ $output == *"curl "[1-9]* ]]
+	[[ $output == *"curl "[1-9]*"later 0"*"code 22"* ]]
 	kz_record_is outcome completed
 }
 
@@ -98,11 +98,15 @@ if os.fork() == 0:
 	eg_set KZ_PROXY_HEAD_SECONDS=60 KZ_PROXY_FIRST_BYTE_SECONDS=60 KZ_PROXY_IDLE_SECONDS=300
 }
 
+@test "PROXY-19 streams that nobody reads hold their servers back, and fill nothing" {
+	cut unread "$KZ_STATE" 100 "$(proxy_pid)"
+}
+
 @test "PROXY-19 8,000 idle tunnels and 100 slow clients under 20,000 descriptors: one more is served" {
 	# who may raise the limit has done so
 	[ "$(limit_of_proxy)" -le 20000 ] || prlimit --pid "$(proxy_pid)" --nofile=20000:20000
 	[ "$(limit_of_proxy)" -eq 20000 ]
-	cut many "$KZ_STATE" 8000 100
+	cut many "$KZ_STATE" 8000 100 "$(proxy_pid)"
 	# and all of it is given back
 	kz_wait 20 proxy_is_small
 }

@@ -346,3 +346,38 @@ print(s.recv(100)[9:12].decode())')" = 400 ] || bad=preamble
 	[ "${bad:-}" = "" ]
 	kz_wait 5 eg_has_reason grant_foreign
 }
+
+@test "GRANT-7 a proxy that hangs: isolated, and the run does not wait for ever" {
+	local pid
+	pid=$(kz_service_pid kz-proxy)
+	kill -STOP "$pid"
+	is_isolated proxy_unreachable || bad=1
+	kill -CONT "$pid"
+	[ -z "${bad:-}" ]
+	ready() { kz_run --approve t -c 1 && [ "$(kz_record egress.effective)" = public_internet ]; }
+	kz_wait 10 ready
+}
+
+@test "INV-28 settings of the proxy that make no sense open nothing and stop nothing" {
+	local name pid
+	pid=$(kz_service_pid kz-proxy)
+	eg_mint public_internet
+	nonsense() {
+		printf '%s\n' "$2" >"$KZ_STATE/env/.new"
+		mv "$KZ_STATE/env/.new" "$KZ_STATE/env/$1"
+	}
+	for name in KZ_EGRESS_RESOLVERS=nonsense KZ_EGRESS_RESOLVERS=198.51.100.53:99999 KZ_EGRESS_FAMILIES=none KZ_PROXY_IDLE_SECONDS=-1 \
+		KZ_PROXY_TUNNELS_PER_GRANT=many; do
+		nonsense "${name%%=*}" "${name#*=}"
+		sleep 1.3
+		eg_mark
+		run -0 eg_ask connect 127.0.0.1:80 priv.odd.lab:80 mixed.odd.lab:80
+		[ "$(grep -c '^403 ' <<<"$output")" -eq 3 ]
+		[ -z "$(eg_tried)" ]
+		cp -a "$EG/env/${name%%=*}" "$KZ_STATE/env/.new"
+		mv "$KZ_STATE/env/.new" "$KZ_STATE/env/${name%%=*}"
+	done
+	serves() { [ "$(eg_ask connect web.pub.lab:443)" = "200 web.pub.lab:443" ]; }
+	kz_wait 10 serves
+	[ "$(kz_service_pid kz-proxy)" = "$pid" ]
+}

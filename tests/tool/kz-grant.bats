@@ -173,7 +173,7 @@ as_nobody() { as --clear-groups "$@"; }
 
 @test "ADM-4 POL-19: a change counts at once, and no process is another one for it" {
 	local before
-	pids() { for s in kz-controller kz-proxy valkey; do s6-svstat -o pid "$KZ_STATE/service/$s"; done; }
+	pids() { for s in kz-controller kz-proxy valkey; do kz_service_pid "$s"; done; }
 	before=$(pids)
 	kz config set SANDBOX_EGRESS_ALLOWED_PORTS=8443,443,443
 	[ "$(kz-grant scope -j | jq -c .ports)" = "[443,8443]" ]

@@ -108,14 +108,14 @@ marked() {
 
 @test "POL-19, ADM-4: a policy that changes, and one that holds nonsense, restarts nothing and closes nothing" {
 	local before reads log=$KZ_STATE/log/kz-controller/current
-	before=$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")
+	before=$(kz_service_pid kz-controller)
 	reads=$(grep -c 'settings read' "$log") || true
 	kz config set SANDBOX_EGRESS_MODE=nonsense "SANDBOX_EGRESS_ALLOWED_PORTS=80;443" KZ_PROXY_IDLE_SECONDS=200
 	printf 'a\0b' >"$KZ_STATE/env/SANDBOX_EGRESS_PRIVATE_CIDRS"
 	read_again() { [ "$(grep -c 'settings read' "$log")" -gt "$reads" ]; }
 	kz_wait 20 read_again
 	kz status
-	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")" = "$before" ]
+	[ "$(kz_service_pid kz-controller)" = "$before" ]
 	kz_run -c 'print(6 * 7)'
 	[ "$status" -eq 0 ]
 	kz config set SANDBOX_EGRESS_MODE=public_internet SANDBOX_EGRESS_ALLOWED_PORTS=80,443 \
@@ -127,7 +127,7 @@ marked() {
 	[ "$(valkey-cli -s "$socket" config get maxmemory-policy | tail -n 1)" = noeviction ]
 	[ "$(valkey-cli -s "$socket" config get appendonly | tail -n 1)" = yes ]
 	[ "$(valkey-cli -s "$socket" config get port | tail -n 1)" = 0 ]
-	pid=$(s6-svstat -o pid "$KZ_STATE/service/valkey")
+	pid=$(kz_service_pid valkey)
 	[ "$(awk '/^CapEff/ { print $2 }' "/proc/$pid/status")" = 0000000000000000 ]
 	[ "$(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status")" = 1 ]
 }
@@ -144,7 +144,7 @@ marked() {
 
 @test "DEP-1: a second up, and five at once, only wait; one supervisor serves" {
 	local before pids i
-	before=$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")
+	before=$(kz_service_pid kz-controller)
 	run kz up
 	[ "$status" -eq 0 ]
 	pids=""
@@ -155,7 +155,7 @@ marked() {
 	for i in $pids; do
 		wait "$i"
 	done
-	[ "$(s6-svstat -o pid "$KZ_STATE/service/kz-controller")" = "$before" ]
+	[ "$(kz_service_pid kz-controller)" = "$before" ]
 	[ "$(for i in $(marked); do tr '\0' ' ' <"/proc/$i/cmdline"; echo; done | grep -c '^s6-svscan ')" -eq 1 ]
 }
 
