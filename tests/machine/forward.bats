@@ -117,6 +117,15 @@ except OSError as e: print(e.errno)' >"$BATS_TEST_TMPDIR/out"
 	kz_wait 10 eg_has_reason grant_foreign
 }
 
+@test "GRANT-2: a program that announces an execution itself is no more than malformed, and one without a grant is asked for it" {
+	py 'at, who = way()
+for first in (b"KZ-EXECUTION 0123456789abcdef0123456789abcdef\n", b""):
+    s = socket.create_connection(at, 20)
+    s.sendall(first + b"CONNECT web.pub.lab:80 HTTP/1.1\r\nHost: web.pub.lab:80\r\n\r\n")
+    print(s.recv(100).split()[1].decode())' --approve a-1
+	[ "$output" = "$(printf '400\n407')" ]
+}
+
 @test "PROXY-1: a restart of the proxy does not cut a living worker off" {
 	local pid
 	pid=$(proxy_pid)
