@@ -122,4 +122,5 @@ def main():
             print(text, normal(family, n), name, reasons[name], sep="\t")
 
 
-main()
+if __name__ == "__main__":
+    main()

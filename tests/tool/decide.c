@@ -1,8 +1,9 @@
 /*
- * decide table FILE MODE | classify: the egress rules as a program, for tests/tool/egress-decide.bats.
+ * decide table FILE MODE | classify | ask: the egress rules as a program, for tests/tool/egress-decide.bats.
  *
  * table: judge each line of tests/golden/egress-authority.tsv in one mode; one line for each that is judged
  * otherwise, then "N cases"; exit 1 when there was one.
+ * ask: each line of standard input is a policy and a destination, as tests/tool/decide-model.py prints them; the verdict.
  * classify: for each address on standard input one line, "TEXT CLASS REASON" with its normal form, or "-".
  */
 #include <stdio.h>
@@ -148,6 +149,61 @@ static int table(const char *path, const char *mode)
 	return bad ? 1 : 0;
 }
 
+/* A cell of a line; "~" is not set. */
+static char *cell(char **rest)
+{
+	char *text = strsep(rest, "\t");
+
+	return text && strcmp(text, "~") == 0 ? NULL : text;
+}
+
+static const char *ask_one(char *line)
+{
+	static struct kz_scope s;
+	static struct kz_cidr deny[KZ_SCOPE_CIDRS];
+	struct kz_scope_config c = { .has_field_key = true, .has_proxy = true };
+	const char **const text[] = { &c.enabled, &c.mode, &c.hosts,     &c.cidrs,
+				      &c.ports,   &c.ttl,  &c.deny_cidrs };
+	struct kz_addr found[KZ_ANSWERS_MAX + 2];
+	struct kz_decide_env env = { .deny = deny };
+	char bytes[BYTES], *own, *authority, *answers;
+	struct kz_target t;
+	enum kz_reason r;
+	int count;
+
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		*text[i] = cell(&line);
+	own = cell(&line);
+	authority = cell(&line);
+	answers = cell(&line);
+	if (!own || !authority || !answers)
+		return "not a case";
+	c.is_cidrs_own = *own == '1';
+	count = read_answers(answers, found);
+	r = kz_scope_resolve(&c, &s);
+	env.is_deny_unusable = !kz_scope_deny_parse(c.deny_cidrs, deny, &env.deny_count);
+	if (r == KZ_R_NONE)
+		r = kz_target_parse(bytes, unescape(authority, bytes), 0, &t);
+	if (r == KZ_R_NONE)
+		r = kz_decide_target(&s, &env, &t);
+	if (r == KZ_R_NONE && !t.is_literal && count >= 0)
+		r = kz_decide_answers(&s, &env, &t, found, (size_t)count);
+	if (r != KZ_R_NONE)
+		return kz_reason_code(r);
+	return count < 0 && !t.is_literal ? "lookup" : "allow";
+}
+
+static int ask(void)
+{
+	char line[8 * BYTES];
+
+	while (fgets(line, sizeof line, stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		puts(ask_one(line));
+	}
+	return 0;
+}
+
 static int classify(void)
 {
 	char line[BYTES];
@@ -173,6 +229,8 @@ int main(int argc, char **argv)
 		return table(argv[2], argv[3]);
 	if (argc == 2 && strcmp(argv[1], "classify") == 0)
 		return classify();
-	fputs("usage: decide table FILE MODE | classify\n", stderr);
+	if (argc == 2 && strcmp(argv[1], "ask") == 0)
+		return ask();
+	fputs("usage: decide table FILE MODE | classify | ask\n", stderr);
 	return 64;
 }
