@@ -134,7 +134,7 @@ delete_with() {
 	done
 }
 
-@test "FENCE-4 a driver killed at any moment of a create" {
+@test "FENCE-4 dangling box: a driver killed at any moment of a create" {
 	local ms pid
 	for ms in 5 10 15 20 25 30 35 40 45 50 55 60 70 80 100; do
 		printf '{"v":1,"verb":"create","worker":"w-1","instance":"%s","image":"%s"}\n' "$(instance_of 1)" "$IMAGE" >"$KZ_STATE/q"

@@ -106,7 +106,7 @@ teardown() { auth_down; }
 	auth_wait 5 grep -q ^ "$dir/third.out"
 }
 
-@test "LEASE-6 a killed or stopped waiter never holds the head of the line" {
+@test "LEASE-6 stale grant: a killed or stopped waiter never holds the head of the line" {
 	drive setup d n1 1
 	read -r lease token _ <<<"$(drive acquire d a c1 0 60000)"
 	auth_bg dead acquire d b c2 25000 60000

@@ -82,7 +82,7 @@ stop_controllers() {
 	auth_judge | grep ' 200 leases'
 }
 
-@test "FENCE-3 FENCE-8 FENCE-14 INV-7 INV-8 clients and controllers killed at random: no overlap, nothing leaks" {
+@test "FENCE-3 FENCE-8 FENCE-14 INV-7 INV-8 double allocation: clients and controllers killed at random: no overlap, nothing leaks" {
 	sets=(SANDBOX_LEASE_TTL_SECONDS=10)
 	controllers n1
 	clients 24 6 30 40

@@ -105,7 +105,7 @@ u = os.statvfs("/tmp"); print(u.f_files - u.f_ffree, (u.f_blocks - u.f_bfree) * 
 '
 }
 
-@test "RESET-12 RESET-1 RESET-2 RESET-3 RT-3 what one tenant plants everywhere, the next on its worker cannot find" {
+@test "RESET-12 RESET-1 RESET-2 RESET-3 RT-3 cross-occupant residue: what one tenant plants everywhere, the next on its worker cannot find" {
 	local clean
 	look
 	echo "$output; $error"

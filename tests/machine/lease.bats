@@ -129,7 +129,7 @@ taken() {
 		awk -F'|' -v word="$1" -v value="$2" '{ split($4, w, " "); exit w[word] != value }'
 }
 
-@test "LEASE-12 an expired lease is not revived" {
+@test "LEASE-12 lock leak: an expired lease is not revived" {
 	kz config set SANDBOX_LEASE_TTL_SECONDS=4
 	kz-lease acquire -A a -C c -j >lease
 	kz config set SANDBOX_LEASE_TTL_SECONDS=12
@@ -311,7 +311,7 @@ valkey_pid() {
 	kz_wait 20 none_leased
 }
 
-@test "LEASE-11 with: cut off from Valkey, the program is dead before the lease can be another's" {
+@test "LEASE-11 loss not enforced: with, cut off from Valkey, the program is dead before the lease can be another's" {
 	local pid rc=0 valkey till
 	kz-lease with -A a -C c -- bash -c 'trap "" TERM; setsid sleep 300 & echo $! >child; while :; do sleep 0.1; done' 2>err &
 	pid=$!

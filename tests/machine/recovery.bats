@@ -40,7 +40,7 @@ judged() {
 		| .bad[] | tojson')" ]
 }
 
-@test "POOL-3 ledger drift: workers killed behind our back five times; the pool is back, no more and no less" {
+@test "POOL-3 ledger drift, dead in pool: workers killed behind our back five times; the pool is back, no more and no less" {
 	kz_wait 20 is_back 4
 	for _ in 1 2 3 4 5; do
 		victim=$(workers | head -1)

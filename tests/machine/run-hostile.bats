@@ -96,7 +96,7 @@ except OSError as e:
 	clean_after
 }
 
-@test "BOUND-11 inodes filled: ENOSPC for the program, listed" {
+@test "BOUND-11 inode exhaustion: inodes filled: ENOSPC for the program, listed" {
 	ends_in 60000 -c '
 import errno
 try:

@@ -73,7 +73,7 @@ granted() {
 	[ "$(kz-audit list -j | jq -r 'select(.machine == "lease" and .event == "grant").lease' | wc -l)" -ge "$1" ]
 }
 
-@test "INV-1 200 runs of 10 actors, ceiling 8" {
+@test "INV-1 double allocation: 200 runs of 10 actors, ceiling 8" {
 	many 200 10
 	kz_wait 60 granted 200
 	no_overlap

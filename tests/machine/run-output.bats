@@ -33,7 +33,7 @@ none_leased() {
 	[ "$(leased)" -eq 0 ]
 }
 
-@test "EXEC-5 sizes around every buffer" {
+@test "EXEC-5 frame boundary: sizes around every buffer" {
 	local n
 	for n in 0 1 4095 4096 4097 32767 32768 32769 65535 65536 65537 1048576; do
 		kz-run -l shell -c "head -c $n /dev/zero | tr '\\0' x; head -c $n /dev/zero | tr '\\0' y >&2" --record 7 >out 2>err 7>rec ||
@@ -52,7 +52,7 @@ none_leased() {
 	cmp out want
 }
 
-@test "EXEC-5 two million lines have the digest of what was written, also for a slow reader" {
+@test "EXEC-5 silent truncation: two million lines have the digest of what was written, also for a slow reader" {
 	kz-run --record 7 -l shell -c 'seq 1 2000000' 7>rec >out
 	seq 1 2000000 | cmp - out
 	[ "$(sha256sum <out | cut -d' ' -f1)" = "$(jq -r .stdout.sha256 rec)" ]
@@ -79,7 +79,7 @@ none_leased() {
 	wait $pid
 }
 
-@test "BOUND-12 the output bound is inclusive" {
+@test "BOUND-12 cap semantics: the output bound is inclusive" {
 	kz config set SANDBOX_MAX_OUTPUT_BYTES=1000
 	kz_run -l shell -c 'head -c 400 /dev/zero | tr "\0" x'
 	[ "$status" -eq 0 ]
@@ -159,7 +159,7 @@ kz-run: output_truncated: "* ]]
 	[ "$(jq -r 'select(.type == "error").status // empty' out | grep -vx "$rc" | wc -l)" -eq 0 ]
 }
 
-@test "BOUND-12 kept output is exact to the byte, in -j too, where text ends at a character" {
+@test "BOUND-12 unit bug: kept output is exact to the byte, in -j too, where text ends at a character" {
 	kz config set SANDBOX_MAX_OUTPUT_BYTES=1000
 	kz_run -c 'print("€" * 500, end="")'
 	kz-run -j -c 'print("€" * 500, end="")' >events || true

@@ -177,7 +177,7 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	[ "$(find out -type f | wc -l)" -eq 2 ]
 }
 
-@test "OUT-3 links, devices and directories are not retained, and cost only themselves" {
+@test "OUT-3 confused deputy: links, devices and directories are not retained, and cost only themselves" {
 	mkdir out
 	kz_run -o link -o dir -o fifo -o good -d out -l shell -c 'ln -s /etc/passwd link; mkdir dir; mkfifo fifo; echo ok >good'
 	[ "$status" -eq 125 ]
@@ -207,7 +207,7 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	[ "$(ls -A out)" = b ]
 }
 
-@test "OUT-3 an output replaces a link of its name and never writes through it" {
+@test "OUT-3 confused deputy: an output replaces a link of its name and never writes through it" {
 	mkdir out
 	echo precious >victim
 	ln -s ../victim out/a
@@ -223,7 +223,7 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	[ -z "$(ls -A elsewhere)" ]
 }
 
-@test "BOUND-1 the wall bound ends the whole tree; -t only lowers it" {
+@test "BOUND-1 timeout kills one pid: the wall bound ends the whole tree; -t only lowers it" {
 	kz_run -t 500 -l shell -c 'sleep 60 & sleep 60'
 	[ "$status" -eq 124 ]
 	kz_record_is outcome bounded
@@ -278,7 +278,7 @@ taken() {
 		awk -F'|' -v word="$1" -v value="$2" '{ split($4, w, " "); exit w[word] != value }'
 }
 
-@test "LEASE-7 conversations: the same one waits its turn, others do not" {
+@test "LEASE-7 same workspace twice: the same one waits its turn, others do not" {
 	mkfifo go
 	exec 8<>go
 	# each of the first ones ends when it is told to, and the second comes when the first has its lease
@@ -319,7 +319,7 @@ taken() {
 	run -0 kz-audit verify
 }
 
-@test "BOUND-1 runs that are aborted poison nothing" {
+@test "BOUND-1 poison after abort: runs that are aborted poison nothing" {
 	local i pid
 	for i in $(seq 20); do
 		kz-run -A a -C c -c 'import time; print(1, flush=True); time.sleep(20)' >out 2>err &
@@ -341,7 +341,7 @@ taken() {
 	done
 }
 
-@test "BOUND-1 the wall bound is neither early nor twice as late" {
+@test "BOUND-1 timer accuracy: the wall bound is neither early nor twice as late" {
 	local n
 	# as process 1 saw it; the longest is long enough that no busy machine makes it twice as long
 	for n in 100 1000 5000; do

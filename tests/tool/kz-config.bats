@@ -69,6 +69,18 @@ make_state() {
 	done
 }
 
+@test "POOL-5 missing cap: a size of the pool that is no size is refused by name" {
+	make_state
+	local bad
+	for bad in 1000000000 -1 8x 9223372036854775808 99999999999999999999 1e9 ''; do
+		run --separate-stderr kz config set "SANDBOX_POOL_MAX_ALLOCATED=$bad"
+		echo "$bad: $status $stderr"
+		[ "$status" -eq 78 ]
+		[[ $stderr == *SANDBOX_POOL_MAX_ALLOCATED* ]]
+	done
+	[ ! -e "$KZ_STATE/env/SANDBOX_POOL_MAX_ALLOCATED" ]
+}
+
 @test "POOL-8: settings that are right alone and wrong together are refused" {
 	make_state
 	run --separate-stderr kz config set SANDBOX_WARM_POOL_MIN=20 SANDBOX_POOL_MAX_ALLOCATED=10

@@ -35,6 +35,23 @@ begin() {
 	c_wait 20 c_settled "$dir" 3
 }
 
+@test "POOL-17 readiness: a worker that is there and not ready yet is nobody's" {
+	dir=$(c_new one SANDBOX_WARM_POOL_MIN=1 KZ_CREATE_TIMEOUT_SECONDS=60)
+	touch "$dir/driver.do/create-slow"
+	c_valkey "$dir"
+	c_start "$dir"
+	c_wait 10 c_has_real "$dir" 1
+	c_wait 10 c_is_open "$dir"
+	c_has "$dir" warm 0
+	KZ_STATE=$dir run "$BIN/kz-lease" acquire -A a -C c -t 0
+	echo "$output"
+	[ "$status" -eq 75 ]
+	[[ $output == *wait_timeout* ]]
+	rm "$dir/driver.do/create-slow"
+	c_wait 10 c_settled "$dir" 1
+	KZ_STATE=$dir "$BIN/kz-lease" acquire -A a -C c -t 0
+}
+
 @test "POOL-3 a worker killed behind our back is replaced" {
 	begin
 	c_wait 10 c_settled "$dir" 3
@@ -169,7 +186,7 @@ begin() {
 	c_wait 20 c_settled "$dir" 3
 }
 
-@test "DEP-9 a Valkey that may evict is refused by name, also when it becomes one" {
+@test "DEP-9 eviction: a Valkey that may evict is refused by name, also when it becomes one" {
 	dir=$(c_new one)
 	c_valkey "$dir" allkeys-lru
 	c_start "$dir"

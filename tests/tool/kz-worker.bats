@@ -171,7 +171,7 @@ ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()
 	[ "$(record .stdout.sha256)" = "$(head -c 100000000 /dev/zero | sha256sum | cut -d' ' -f1)" ]
 }
 
-@test "BOUND-3: frame boundaries lose nothing" {
+@test "BOUND-3 frame boundary: frame boundaries lose nothing" {
 	local n
 	for n in 0 1 32767 32768 32769 65535 65536 65537 1048576; do
 		tenant /usr/bin/head -c "$n" /dev/zero
@@ -221,7 +221,7 @@ while True: pass'
 	[ "$(record .cause)" = cpu ]
 }
 
-@test "RESET-1: daemons that left, forked twice and ignore signals are gone" {
+@test "RESET-1 daemonised bomb: daemons that left, forked twice and ignore signals are gone" {
 	tenant /bin/sh -c 'for i in 1 2 3; do (setsid sh -c "trap \"\" TERM HUP; sleep 100" </dev/null >/dev/null 2>&1 &) ; done
 		(setsid sh -c "kill -STOP \$\$" &); sleep 0.2; echo done'
 	[ "$(record .cause)" = exit ]
@@ -338,7 +338,7 @@ except OSError: pass'
 	finds_nothing
 }
 
-@test "EXEC-5: fifty runs and resets leave process 1 as it was" {
+@test "EXEC-5 per-exec leak: fifty runs and resets leave process 1 as it was" {
 	local i calls=()
 	for ((i = 0; i < 50; i++)); do
 		calls+=(+ bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 5000 1000 /bin/true + reset "$LEASE" t)
