@@ -374,8 +374,8 @@ print(s.recv(100)[9:12].decode())')" = 400 ] || bad=preamble
 		run -0 eg_ask connect 127.0.0.1:80 priv.odd.lab:80 mixed.odd.lab:80
 		[ "$(grep -c '^403 ' <<<"$output")" -eq 3 ]
 		[ -z "$(eg_tried)" ]
-		cp -a "$EG/env/${name%%=*}" "$KZ_STATE/env/.new"
-		mv "$KZ_STATE/env/.new" "$KZ_STATE/env/${name%%=*}"
+		rm "$KZ_STATE/env/${name%%=*}"
+		[ ! -e "$EG/env/${name%%=*}" ] || cp -a "$EG/env/${name%%=*}" "$KZ_STATE/env/"
 	done
 	serves() { [ "$(eg_ask connect web.pub.lab:443)" = "200 web.pub.lab:443" ]; }
 	kz_wait 10 serves
