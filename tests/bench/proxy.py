@@ -54,8 +54,10 @@ def prepare(directory):
 
     run("ip", "link", "set", "lo", "up")
     run("ip", "route", "add", "local", "11.22.0.0/16", "dev", "lo")
-    # connections that are over do not use up the ports of those that come; the namespace alone is changed
-    for name, value in (("ip_local_port_range", "1024 65535"), ("tcp_tw_reuse", "1")):
+    # connections that are over do not use up the ports of those that come, and no pacing by timers, which a machine's
+    # choice of congestion control may bring; the namespace alone is changed
+    for name, value in (("ip_local_port_range", "1024 65535"), ("tcp_tw_reuse", "1"),
+                        ("tcp_congestion_control", os.environ.get("KZ_BENCH_CC", "reno"))):
         with open(f"/proc/sys/net/ipv4/{name}", "w") as f:
             f.write(value)
     for name, text in (("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\npasswd: files\ngroup: files\n")):
