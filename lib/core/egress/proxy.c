@@ -37,7 +37,6 @@ struct proxy {
 	struct kz_px_watch watch;
 	struct kz_px_health health;
 	struct kz_px_loop *loops[LOOPS];
-	int tcp[LOOPS];
 	size_t count;   /* of loops */
 	size_t running; /* of them, with a thread */
 	int signals, files, health_listener;
@@ -77,7 +76,6 @@ static bool set_tcp(int fd)
 	int on = 1, unsent_ms = 60000;
 
 	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-	       setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
 	       setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0 &&
 	       setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
 	       setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms) == 0;
@@ -90,6 +88,7 @@ static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *
 	struct sockaddr *at = (struct sockaddr *)&four;
 	socklen_t n = sizeof four;
 	struct kz_target t;
+	int fd;
 
 	if (!where)
 		return KZ_OK;
@@ -102,13 +101,10 @@ static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *
 		at = (struct sockaddr *)&six;
 		n = sizeof six;
 	}
-	for (size_t i = 0; i < p->count; i++) {
-		int fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-		p->tcp[i] = fd;
-		if (fd < 0 || !set_tcp(fd) || bind(fd, at, n) != 0 || listen(fd, BACKLOG) != 0)
-			return kz_err_sys(err, KZ_E_CANTCREAT, "cannot listen at %s", where);
-	}
+	fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	p->shared.listen_tcp = fd;
+	if (fd < 0 || !set_tcp(fd) || bind(fd, at, n) != 0 || listen(fd, BACKLOG) != 0)
+		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot listen at %s", where);
 	return KZ_OK;
 }
 
@@ -189,8 +185,7 @@ static enum kz_rc start_all(struct proxy *p, size_t pipes, struct kz_err *err)
 	if ((rc = look(p, true, err)) || (rc = kz_px_audit_start(&p->shared.audit, p->audit, err)))
 		return rc;
 	for (size_t i = 0; i < p->count; i++) {
-		if ((rc = kz_px_loop_new(&p->loops[i], &p->shared, p->tcp[i], pipes / p->count,
-					 err)))
+		if ((rc = kz_px_loop_new(&p->loops[i], &p->shared, pipes / p->count, err)))
 			return rc;
 		if (pthread_create(&p->loops[i]->thread, NULL, kz_px_loop_run, p->loops[i]) != 0)
 			return kz_err_set(err, KZ_E_OS, "no thread for a loop");
@@ -246,6 +241,8 @@ static void drain(struct proxy *p)
 	wake_all(p);
 	/* what waits to be taken is refused by the kernel, and asks the next one */
 	close(kz_take_fd(&p->shared.listen_unix));
+	if (p->shared.listen_tcp >= 0)
+		close(kz_take_fd(&p->shared.listen_tcp));
 	while (atomic_load(&p->shared.book.connections) > 0 && !kz_deadline_passed(until)) {
 		struct pollfd f = { .fd = p->signals, .events = POLLIN };
 
@@ -290,9 +287,8 @@ enum kz_rc kz_proxy_run(const struct kz_proxy_options *o, struct kz_err *err)
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		unsetenv(odd[i]);
 	p->count = cores();
-	for (size_t i = 0; i < LOOPS; i++)
-		p->tcp[i] = -1;
-	p->signals = p->files = p->health_listener = p->shared.wake = p->shared.listen_unix = -1;
+	p->signals = p->files = p->health_listener = p->shared.wake = p->shared.listen_unix =
+		p->shared.listen_tcp = -1;
 	pthread_mutex_init(&p->shared.lock, NULL);
 	if ((rc = open_all(p, o, err)) == KZ_OK && (rc = start_all(p, pipes, err)) == KZ_OK) {
 		kz_log(KZ_LOG_INFO, "serving", "connections_most",

@@ -86,12 +86,13 @@ struct kz_px_shared {
 	int wake;                /* eventfd of the main thread */
 	atomic_bool is_unknown;  /* a key was not known: read them again */
 	int listen_unix;         /* one for all loops */
+	int listen_tcp;          /* the same; -1: none */
 };
 
 struct kz_px_loop {
 	struct kz_px_shared *shared;
 	pthread_t thread;
-	int epoll, wake, listen_tcp;
+	int epoll, wake;
 	bool is_closing;
 	struct kz_px_world *world;
 	struct kz_dns *dns, *dns_old; /* old: until its questions are answered */

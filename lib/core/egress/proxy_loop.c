@@ -151,8 +151,8 @@ static void close_doors(struct kz_px_loop *l)
 {
 	l->is_closing = true;
 	(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->shared->listen_unix, NULL);
-	if (l->listen_tcp >= 0)
-		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->listen_tcp, NULL);
+	if (l->shared->listen_tcp >= 0)
+		(void)epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->shared->listen_tcp, NULL);
 	for (struct kz_px_conn *c = l->heads, *next; c; c = next) {
 		next = c->heads.next;
 		kz_px_close(c, false);
@@ -253,15 +253,14 @@ void *kz_px_loop_run(void *arg)
 	return NULL;
 }
 
-enum kz_rc kz_px_loop_new(struct kz_px_loop **out, struct kz_px_shared *s, int listen_tcp,
-			  size_t pipes, struct kz_err *err)
+enum kz_rc kz_px_loop_new(struct kz_px_loop **out, struct kz_px_shared *s, size_t pipes,
+			  struct kz_err *err)
 {
 	struct kz_px_loop *l = calloc(1, sizeof *l);
 
 	if (!l)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	l->shared = s;
-	l->listen_tcp = listen_tcp;
 	l->now_ms = kz_time_boot_ms();
 	l->tick = l->now_ms / KZ_PX_TICK_MS;
 	l->head_most = s->book.most / 8 + 16;
@@ -273,7 +272,8 @@ enum kz_rc kz_px_loop_new(struct kz_px_loop **out, struct kz_px_shared *s, int l
 	if (l->epoll < 0 || l->wake < 0 || l->spare < 0 ||
 	    !watch_fd(l, l->wake, EPOLLIN, ABOUT_WAKE) ||
 	    !watch_fd(l, s->listen_unix, EPOLLIN | EPOLLEXCLUSIVE, ABOUT_UNIX) ||
-	    (listen_tcp >= 0 && !watch_fd(l, listen_tcp, EPOLLIN, ABOUT_TCP)))
+	    (s->listen_tcp >= 0 &&
+	     !watch_fd(l, s->listen_tcp, EPOLLIN | EPOLLEXCLUSIVE, ABOUT_TCP)))
 		return kz_err_sys(err, KZ_E_OS, "no event loop");
 	l->world = kz_px_world_take(s->world);
 	renew_resolver(l, NULL);

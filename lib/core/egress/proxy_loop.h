@@ -12,8 +12,8 @@
 /* -- proxy_loop.c -- */
 
 /* Make a loop; its thread is started by who calls. err: KZ_E_OS */
-enum kz_rc kz_px_loop_new(struct kz_px_loop **out, struct kz_px_shared *s, int listen_tcp,
-			  size_t pipes, struct kz_err *err);
+enum kz_rc kz_px_loop_new(struct kz_px_loop **out, struct kz_px_shared *s, size_t pipes,
+			  struct kz_err *err);
 void *kz_px_loop_run(void *loop);
 void kz_px_loop_free(struct kz_px_loop *l);
 /* See that a new set or the end is noticed. safe: any thread */
