@@ -224,24 +224,36 @@ enum kz_rc kz_conf_store(const char *state, const char *name, const char *value,
 	return kz_file_replace(dir, name, text, strlen(text), 0640, st.st_gid, err);
 }
 
-enum kz_rc kz_conf_policy(const char *state, const char *name, struct kz_buf *out, bool *is_set,
-			  struct kz_err *err)
+enum kz_rc kz_conf_env_open(const char *state, int *dir, struct kz_err *err)
 {
 	char path[272];
 
-	*is_set = false;
 	if (kz_str_format(path, sizeof(path), err, "%s/env", state))
 		return KZ_E_CONFIG;
-	kz_auto_close int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(VALUE_BYTES);
-	enum kz_rc rc;
+	*dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *dir < 0 ? open_failed(state, path, err) : KZ_OK;
+}
 
-	if (dir < 0)
-		return open_failed(state, path, err);
-	rc = env_read(dir, name, &b, is_set, err);
+enum kz_rc kz_conf_policy_at(int dir, const char *name, struct kz_buf *out, bool *is_set,
+			     struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(VALUE_BYTES);
+	enum kz_rc rc = env_read(dir, name, &b, is_set, err);
+
 	if (rc == KZ_E_NOINPUT)
 		return KZ_OK;
 	return rc || !*is_set ? rc : kz_buf_add(out, b.data, b.len, err);
+}
+
+enum kz_rc kz_conf_policy(const char *state, const char *name, struct kz_buf *out, bool *is_set,
+			  struct kz_err *err)
+{
+	kz_auto_close int dir = -1;
+	enum kz_rc rc;
+
+	*is_set = false;
+	rc = kz_conf_env_open(state, &dir, err);
+	return rc ? rc : kz_conf_policy_at(dir, name, out, is_set, err);
 }
 
 enum kz_rc kz_conf_text(const struct kz_conf *c, const char *name, struct kz_buf *out,

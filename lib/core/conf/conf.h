@@ -51,6 +51,10 @@ bool kz_conf_is_policy(const char *name);
  */
 enum kz_rc kz_conf_policy(const char *state, const char *name, struct kz_buf *out, bool *is_set,
 			  struct kz_err *err);
+/* The same for several: STATE/env opened once (own: the caller closes it), and one setting of it. err: as kz_conf_policy */
+enum kz_rc kz_conf_env_open(const char *state, int *dir, struct kz_err *err);
+enum kz_rc kz_conf_policy_at(int dir, const char *name, struct kz_buf *out, bool *is_set,
+			     struct kz_err *err);
 /* The value of any setting as text: kz_conf_get, or the stored text of one of the policy ("" when not set). err: as both */
 enum kz_rc kz_conf_text(const struct kz_conf *c, const char *name, struct kz_buf *out,
 			struct kz_err *err);

@@ -31,14 +31,14 @@ static const enum kz_setting_id names[TEXTS] = {
 _Static_assert(TEXTS == sizeof(((struct kz_policy *)0)->texts) / sizeof(char *), "one a setting");
 
 /* One setting. out: *to stays NULL when it is not set */
-static enum kz_rc read_text(const char *state, const char *name, char **to, struct kz_err *err)
+static enum kz_rc read_text(int dir, const char *name, char **to, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(TEXT_MAX);
 	struct kz_err why = KZ_ERR_INIT;
 	bool is_set = false;
-	enum kz_rc rc = kz_conf_policy(state, name, &b, &is_set, &why);
+	enum kz_rc rc = kz_conf_policy_at(dir, name, &b, &is_set, &why);
 
-	if (rc == KZ_E_NOPERM || rc == KZ_E_UNAVAILABLE || rc == KZ_E_OS) {
+	if (rc == KZ_E_OS) {
 		if (err)
 			*err = why;
 		return rc;
@@ -102,12 +102,14 @@ static bool is_file(const char *state, const char *name)
 
 enum kz_rc kz_policy_load(const struct kz_conf *c, struct kz_policy *out, struct kz_err *err)
 {
+	kz_auto_close int dir = -1;
 	char proxy[KZ_PROXY_PATH];
-	enum kz_rc rc = KZ_OK;
+	enum kz_rc rc;
 
 	memset(out, 0, sizeof(*out));
+	rc = kz_conf_env_open(c->state, &dir, err);
 	for (int i = 0; !rc && i < TEXTS; i++)
-		rc = read_text(c->state, kz_setting_table[names[i]].name, &out->texts[i], err);
+		rc = read_text(dir, kz_setting_table[names[i]].name, &out->texts[i], err);
 	if (rc)
 		return rc;
 	out->proxy_url = out->texts[PROXY];
