@@ -19,13 +19,15 @@ static void print_text(struct kz_cli *cli, const struct kz_json *e)
 		const struct kz_json *s = kz_json_get(all, code);
 
 		if (kz_json_is_object(s))
-			kz_out_text(cli, "%-12s %lld of %lld%s\n", code,
+			kz_out_text(cli, "%-12s %lld of %lld%s%s%s\n", code,
 				    (long long)kz_json_num(s, "now", -1),
 				    (long long)kz_json_num(s, "baseline", -1),
 				    kz_str_eq(kz_json_str(s, "digest", ""),
 					      kz_json_str(s, "baseline_digest", "")) ?
 					    "" :
-					    ", changed");
+					    ", changed",
+				    kz_json_get(s, "changed") ? ": " : "",
+				    kz_json_str(s, "changed", ""));
 		else
 			kz_out_text(cli, "%-12s not read\n", code);
 	}

@@ -25,6 +25,7 @@ struct kz_reading {
 	int64_t baseline;
 	char digest[65]; /* of listings (mounts, sockets); "" when a count is enough */
 	char baseline_digest[65];
+	char changed[160]; /* the worker's words for what differs: told, and never judged */
 };
 
 struct kz_evidence {

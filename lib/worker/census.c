@@ -170,6 +170,8 @@ enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const st
 	put(c, KZ_SURFACE_LIMITS, 0);
 	put_digest(c, KZ_SURFACE_MOUNTS, in.mounts_digest, out.mounts_digest);
 	put_digest(c, KZ_SURFACE_MODES, in.modes_digest, out.modes_digest);
+	memcpy(c->modes_in, in.modes, sizeof c->modes_in);
+	memcpy(c->modes_out, out.modes, sizeof c->modes_out);
 	put_digest(c, KZ_SURFACE_LIMITS, in.limits_digest, out.limits_digest);
 	return KZ_OK;
 }

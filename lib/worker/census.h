@@ -22,6 +22,8 @@ struct kz_census {
 		int64_t now;
 		char digest[65];
 	} at[KZ_SURFACE_COUNT];
+	/* of the tenant's side, and of process 1's: to say in words what a digest cannot */
+	struct kz_view_mode modes_in[KZ_VIEW_PLACES], modes_out[KZ_VIEW_PLACES];
 };
 
 /* First part, with no tenant process alive: the tenant's cgroup. */

@@ -16,6 +16,7 @@
 #include "worker/client.h"
 #include "worker/dirty.h"
 #include "worker/view.h"
+#include "worker/view.h"
 
 #define END_PATIENCE KZ_SECONDS(10)
 #define MAKE_PATIENCE                                                                              \
@@ -108,6 +109,18 @@ enum kz_rc kz_worker_renew(struct kz_worker *w, struct kz_census *c, int clients
 	return rc;
 }
 
+/* Which place it is, for a person who is told that modes differ. */
+static void tell_modes(struct kz_json *o, const struct kz_census *now, const struct kz_census *base)
+{
+	char text[160];
+
+	kz_view_changed(now->modes_in, base->modes_in, true, text, sizeof text);
+	if (!text[0])
+		kz_view_changed(now->modes_out, base->modes_out, false, text, sizeof text);
+	if (text[0])
+		kz_json_set_str(o, "changed", text);
+}
+
 static struct kz_json *surface(const struct kz_census *now, const struct kz_census *base, int i)
 {
 	struct kz_json *o = kz_json_object();
@@ -120,6 +133,8 @@ static struct kz_json *surface(const struct kz_census *now, const struct kz_cens
 		kz_json_set_str(o, "digest", now->at[i].digest);
 		kz_json_set_str(o, "baseline_digest", base->at[i].digest);
 	}
+	if (i == KZ_SURFACE_MODES)
+		tell_modes(o, now, base);
 	return o;
 }
 

@@ -265,27 +265,51 @@ static void take_limits(struct kz_view *v)
 		kz_sha256_hex(b.data, b.len, v->limits_digest);
 }
 
+static const char *const places_in[KZ_VIEW_PLACES] = {
+	"/",         "/work",     "/work/space", "/work/code",   "/tmp",
+	"/var/tmp",  "/dev",      "/dev/shm",    "/dev/mqueue",  "/dev/null",
+	"/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+};
+static const char *const places_out[KZ_VIEW_PLACES] = { "/",           KZ_SPACE_AT, "/dev",
+							"/dev/mqueue", "/dev/null", "/tmp",
+							"/var/tmp" };
+
 static void take_modes(struct kz_view *v, bool inside)
 {
-	static const char *const in[] = { "/",           "/work",        "/work/space",
-					  "/work/code",  "/tmp",         "/var/tmp",
-					  "/dev",        "/dev/shm",     "/dev/mqueue",
-					  "/dev/null",   "/dev/zero",    "/dev/full",
-					  "/dev/random", "/dev/urandom", NULL };
-	static const char *const out[] = { "/",         KZ_SPACE_AT, "/dev",     "/dev/mqueue",
-					   "/dev/null", "/tmp",      "/var/tmp", NULL };
+	const char *const *places = inside ? places_in : places_out;
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(TEXT_MAX);
 
-	for (const char *const *p = inside ? in : out; *p; p++) {
+	for (int i = 0; i < KZ_VIEW_PLACES && places[i]; i++) {
 		struct stat st;
 
-		if (lstat(*p, &st) < 0)
-			kz_buf_printf(&b, NULL, "%s -\n", *p);
-		else if (kz_buf_printf(&b, NULL, "%s %o %u %u %u\n", *p, st.st_mode, st.st_uid,
-				       st.st_gid, (unsigned)st.st_rdev) != KZ_OK)
+		if (lstat(places[i], &st) < 0) {
+			kz_buf_printf(&b, NULL, "%s -\n", places[i]);
+			continue;
+		}
+		v->modes[i] = (struct kz_view_mode){ st.st_mode, st.st_uid, st.st_gid,
+						     (uint32_t)st.st_rdev };
+		if (kz_buf_printf(&b, NULL, "%s %o %u %u %u\n", places[i], st.st_mode, st.st_uid,
+				  st.st_gid, (unsigned)st.st_rdev) != KZ_OK)
 			return;
 	}
 	kz_sha256_hex(b.data, b.len, v->modes_digest);
+}
+
+void kz_view_changed(const struct kz_view_mode now[KZ_VIEW_PLACES],
+		     const struct kz_view_mode base[KZ_VIEW_PLACES], bool inside, char *out,
+		     size_t size)
+{
+	const char *const *places = inside ? places_in : places_out;
+
+	*out = '\0';
+	for (int i = 0; i < KZ_VIEW_PLACES && places[i]; i++)
+		if (memcmp(&now[i], &base[i], sizeof(now[i])) != 0) {
+			(void)kz_str_format(out, size, NULL, "%s was %o %u:%u, is %o %u:%u",
+					    places[i], base[i].mode & 07777u, base[i].uid,
+					    base[i].gid, now[i].mode & 07777u, now[i].uid,
+					    now[i].gid);
+			return;
+		}
 }
 
 void kz_view_take(struct kz_view *v, bool inside)

@@ -7,11 +7,19 @@
 #define KZ_WORKER_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "worker/init.h"
 
 /* Measure. in: inside: the caller lives in the tenant's namespaces. out: -1 or "" for what could not be read. wait: never */
 void kz_view_take(struct kz_view *v, bool inside);
+/*
+ * The first place whose owner or mode is another than at birth, in words: "/tmp was 1777 0:0, is 755 0:0".
+ * in: readings of the same side. out: text, "" when none is
+ */
+void kz_view_changed(const struct kz_view_mode now[KZ_VIEW_PLACES],
+		     const struct kz_view_mode base[KZ_VIEW_PLACES], bool inside, char *out,
+		     size_t size);
 /* Sockets of the caller's network namespace alone; -1 when they could not be counted. wait: never */
 int64_t kz_view_sockets(void);
 

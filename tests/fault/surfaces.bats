@@ -47,6 +47,12 @@ only_dirty() {
 @test "RESET-5: a mount" { only_dirty mounts; }
 @test "RESET-5: a kernel key" { only_dirty keys; }
 @test "RESET-5: a changed mode" { only_dirty modes; }
+@test "RESET-5: the readings say which place's mode changed" {
+	only_dirty modes
+	run jq -rs 'map(select(.type == "readings")) | last | .surfaces.modes.changed' "$WORKER_STATE/said"
+	echo "$output"
+	[ "$output" = "/dev/shm was 1777 0:0, is 777 0:0" ]
+}
 @test "RESET-5: a changed hostname" { only_dirty limits; }
 @test "RESET-3: a staged directory" { only_dirty projection; }
 @test "RESET-5: a descriptor of process 1" { only_dirty descriptors; }

@@ -19,6 +19,10 @@ static void read_surface(const struct kz_json *o, struct kz_reading *r)
 	if (kz_str_copy(r->digest, sizeof r->digest, d, NULL) != KZ_OK ||
 	    kz_str_copy(r->baseline_digest, sizeof r->baseline_digest, b, NULL) != KZ_OK)
 		return;
+	if (kz_str_copy(r->changed, sizeof r->changed, kz_json_str(o, "changed", ""), NULL) !=
+		    KZ_OK ||
+	    kz_str_has_control(r->changed))
+		r->changed[0] = '\0';
 	r->now = kz_json_int_value(now);
 	r->baseline = kz_json_int_value(base);
 	r->is_present = true;
@@ -55,6 +59,8 @@ static struct kz_json *surface(const struct kz_reading *r)
 		kz_json_set_str(o, "digest", r->digest);
 		kz_json_set_str(o, "baseline_digest", r->baseline_digest);
 	}
+	if (r->changed[0])
+		kz_json_set_str(o, "changed", r->changed);
 	return o;
 }
 
