@@ -185,7 +185,8 @@ static enum kz_rc follow(const struct kz_audit_view *v, struct trail *t, struct 
 	}
 	/* What the head says was committed must have been passed. */
 	if (rc == KZ_OK && (!v->head.is_present || v->head.id > t->id))
-		return broken(t->id + 1, err);
+		return kz_refuse(err, KZ_R_AUDIT_BROKEN,
+				 "the head outside the store is gone, or names rows that are");
 	for (size_t i = 0; rc == KZ_OK && i <= at; i++) {
 		kz_auto_db struct kz_db *own = NULL;
 		struct kz_db *db;
