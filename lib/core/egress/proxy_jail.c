@@ -17,16 +17,19 @@
 #include "base/auto.h"
 #include "base/str.h"
 
+/* Where nobody set a limit, this is one for memory too. */
+#define MOST 65536
+
 size_t kz_px_raise_limit(void)
 {
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_NOFILE, &r) != 0)
 		return 256;
-	r.rlim_cur = r.rlim_max;
+	r.rlim_cur = r.rlim_max < MOST ? r.rlim_max : MOST;
 	if (setrlimit(RLIMIT_NOFILE, &r) != 0 && getrlimit(RLIMIT_NOFILE, &r) != 0)
 		return 256;
-	return r.rlim_cur < (1u << 20) ? (size_t)r.rlim_cur : 1u << 20;
+	return (size_t)r.rlim_cur;
 }
 
 static enum kz_rc make_dirs(const char *root, const char *path, char out[512], struct kz_err *err)

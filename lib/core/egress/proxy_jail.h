@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-/* Descriptors: as many as the hard limit bears. out: how many */
+/* Descriptors: as many as the hard limit bears, 65536 at most. out: how many */
 size_t kz_px_raise_limit(void);
 /*
  * As root: a mount namespace with STATE/public, STATE/env, STATE/audit and /etc alone (all
