@@ -176,11 +176,12 @@ class Figures:
 
 def measure(sides, variants, rounds):
     f = Figures()
-    for side in sides:  # fresh: what later runs leave behind is not growth
+    for side in sides:  # what a hundred tunnels took at first, caches and all, is not growth
         if side.pid:
-            r = tunnel(side, "idle", "-c", str(IDLE), "-t", "300")
-            f.add(side.name, "idle_bytes", r and r["bytes_each"])
-            f.add(side.name, "rss_kib", r and r["rss_kib"])
+            few, many = (tunnel(side, "idle", "-c", str(n), "-t", "300") for n in (IDLE // 10, IDLE))
+            f.add(side.name, "rss_kib", few and few["held_rss_kib"])
+            f.add(side.name, "idle_bytes", few and many and
+                  (many["held_private_kib"] - few["held_private_kib"]) * 1024 / (IDLE - IDLE // 10))
     for _ in range(rounds):
         for side in sides + variants:
             r = tunnel(side, "rate", "-c", str(CLIENTS), "-t", str(RATE_MS))

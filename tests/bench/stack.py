@@ -6,6 +6,7 @@ usage: stack.py [ROUNDS [WARM]]
 Prints JSON lines {"v":1,"type":"bench","row":...}:
   run.over_bare      p50 of kz-run of an empty Python program, until it has exited, minus p50 of python3 running it (ms)
   run.over_bwrap     p50 of kz-run / p50 of bwrap --unshare-all python3, same program
+  run.approved       p50 of the same with an approval (policy, proxy's health, grant, forwarder) minus p50 without (ms)
   reset.over_create  p50 of release until published / p50 of create until ready, by Valkey's clock, from the audit store;
                      each tenant leaves 1,000 files, and 20 processes.  The end of the run kills the processes, the
                      reset wipes the files, so the next row counts both
@@ -67,7 +68,7 @@ def configure(**settings):
 
 def bench_run(program):
     # one of each in turn, so that the machine's mood hits all alike
-    bare, wrapped, leased = [], [], []
+    bare, wrapped, leased, approved = [], [], [], []
     root = ["bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64",
             "/lib64", "--symlink", "usr/bin", "/bin", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
             "--ro-bind", program, "/program.py"]
@@ -75,9 +76,11 @@ def bench_run(program):
         bare.append(timed(["/usr/bin/python3", program]))
         wrapped.append(timed(root + ["/usr/bin/python3", "/program.py"]))
         leased.append(timed(["kz-run", program]))
-    b, w, k = (statistics.median(x[3:]) for x in (bare, wrapped, leased))
+        approved.append(timed(["kz-run", "--approve", "bench", program]))
+    b, w, k, a = (statistics.median(x[3:]) for x in (bare, wrapped, leased, approved))
     say("run.over_bare", bare_ms=round(b, 2), kz_ms=round(k, 2), value=round(k - b, 2), unit="ms", goal=10)
     say("run.over_bwrap", bwrap_ms=round(w, 2), ratio=round(k / w, 2), goal=1.3)
+    say("run.approved", kz_ms=round(k, 2), approved_ms=round(a, 2), value=round(a - k, 2), unit="ms", goal=None)
 
 
 LITTER = r"""

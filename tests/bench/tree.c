@@ -72,8 +72,6 @@ static void add_memory(pid_t pid, struct tree_use *u)
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "Rss: %llu", &kib) == 1)
 			u->rss_kib += kib;
-		else if (sscanf(line, "Pss: %llu", &kib) == 1)
-			u->pss_kib += kib;
 		else if (sscanf(line, "Private_Clean: %llu", &kib) == 1 ||
 			 sscanf(line, "Private_Dirty: %llu", &kib) == 1)
 			u->private_kib += kib;

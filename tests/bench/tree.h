@@ -9,7 +9,6 @@
 struct tree_use {
 	double cpu_us;        /* of all threads, and of children that ended and were waited for */
 	uint64_t rss_kib;     /* summed, so what is shared counts more than once */
-	uint64_t pss_kib;     /* what is shared is divided among those who share it */
 	uint64_t private_kib; /* what is not shared */
 	int processes;
 };

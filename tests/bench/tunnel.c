@@ -297,14 +297,11 @@ static void report(void)
 	if (plan.mode == MODE_IDLE) {
 		printf(",\"done\":%llu", (unsigned long long)done);
 		if (pid)
-			printf(",\"rss_kib\":%llu,\"held_rss_kib\":%llu,\"pss_kib\":%llu,\"held_pss_kib\":%llu,\"bytes_each\":%.0f,\"processes\":%d",
+			printf(",\"rss_kib\":%llu,\"held_rss_kib\":%llu,\"private_kib\":%llu,\"held_private_kib\":%llu,\"processes\":%d",
 			       (unsigned long long)before.rss_kib,
 			       (unsigned long long)after.rss_kib,
-			       (unsigned long long)before.pss_kib,
-			       (unsigned long long)after.pss_kib,
-			       ((double)after.private_kib - (double)before.private_kib) * 1024 /
-				       (double)plan.clients,
-			       after.processes);
+			       (unsigned long long)before.private_kib,
+			       (unsigned long long)after.private_kib, after.processes);
 	}
 	puts("}");
 }

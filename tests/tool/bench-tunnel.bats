@@ -105,7 +105,7 @@ is() {
 	tunnel -p "127.0.0.1:$proxy_port" -P "$proxy_pid" -c 100 -t 100 idle
 	[ "$status" -eq 0 ]
 	is 'done' 100
-	jq -e '.held_rss_kib > 0 and .bytes_each > 0 and .processes == 1' <<<"$output"
+	jq -e '.held_rss_kib >= .held_private_kib and .held_private_kib > .private_kib and .private_kib > 0 and .processes == 1' <<<"$output"
 	[ "$(origin_says accepted)" -eq 100 ]
 }
 
