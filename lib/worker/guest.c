@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "rule/path.h"
 #include "rule/reason.h"
-#include "worker/space.h"
+#include "worker/places.h"
 
 #define BACKLOG 16
 #define LOG_READ_ALL 3 /* syslog(2) */

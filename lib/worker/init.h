@@ -13,6 +13,7 @@
 
 #include "worker/boot.h"
 #include "worker/deny.h"
+#include "worker/view.h"
 
 enum kz_init_ask_what {
 	KZ_ASK_VIEW = 1, /* measure; answered by KZ_SAY_VIEW */
@@ -35,20 +36,6 @@ enum kz_init_say_what {
 	KZ_SAY_LISTENS, /* carries the listener of kz_forward_listen */
 	KZ_SAY_REFUSED, /* it could not be: step and errno */
 	KZ_SAY_ENDED,   /* its wait status in value */
-};
-
-#define KZ_VIEW_PLACES 14
-/* Owner and mode of a place that stays; all 0: it is not there. */
-struct kz_view_mode {
-	uint32_t mode, uid, gid, rdev;
-};
-
-/* What the tenant's namespaces hold; -1 where it could not be read. */
-struct kz_view {
-	int64_t shm, msg, sem, mqueue, sockets, mounts, projection;
-	char mounts_digest[65], limits_digest[65], modes_digest[65];
-	struct kz_view_mode
-		modes[KZ_VIEW_PLACES]; /* what modes_digest is of, in the order of view.c */
 };
 
 struct kz_init_say {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
-#include "worker/space.h"
+#include "worker/places.h"
 
 #define NEW_ROOT "/tmp" /* any directory of the image: it is hidden the moment after */
 

@@ -13,20 +13,7 @@
 
 #include "base/err.h"
 #include "worker/boot.h"
-
-#define KZ_SPACE_AT "/work"
-/* Where the next tenant's is made while one still runs: a directory that every image has. */
-#define KZ_SPACE_NEXT "/var/tmp"
-/* Directories that a fresh one holds itself, its root included; the tenant's inodes come on top. */
-#define KZ_SPACE_OWN_INODES 7
-
-/* Directories inside it, and where the tenant sees them. */
-#define KZ_SPACE_WORK "work"
-#define KZ_SPACE_HOME "work/space"
-#define KZ_SPACE_CODE "work/code"
-#define KZ_SPACE_TMP "tmp"
-#define KZ_SPACE_SHM "shm"
-#define KZ_SPACE_VTMP "vtmp"
+#include "worker/places.h"
 
 struct kz_space {
 	int dir;        /* its root, or -1 */

@@ -8,8 +8,21 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "worker/init.h"
+#define KZ_VIEW_PLACES 14
+/* Owner and mode of a place that stays; all 0: it is not there. */
+struct kz_view_mode {
+	uint32_t mode, uid, gid, rdev;
+};
+
+/* What the tenant's namespaces hold; -1 where it could not be read. */
+struct kz_view {
+	int64_t shm, msg, sem, mqueue, sockets, mounts, projection;
+	char mounts_digest[65], limits_digest[65], modes_digest[65];
+	struct kz_view_mode
+		modes[KZ_VIEW_PLACES]; /* what modes_digest is of, in the order of view.c */
+};
 
 /* Measure. in: inside: the caller lives in the tenant's namespaces. out: -1 or "" for what could not be read. wait: never */
 void kz_view_take(struct kz_view *v, bool inside);

@@ -1,0 +1,22 @@
+/*
+ * Names of the places of the tenant's file system: outside, where process 1 mounts
+ * it, and inside it.  Names alone, for those who mount and those who look.
+ */
+#ifndef KZ_WORKER_PLACES_H
+#define KZ_WORKER_PLACES_H
+
+#define KZ_SPACE_AT "/work"
+/* Where the next tenant's is made while one still runs: a directory that every image has. */
+#define KZ_SPACE_NEXT "/var/tmp"
+/* Directories that a fresh one holds itself, its root included; the tenant's inodes come on top. */
+#define KZ_SPACE_OWN_INODES 7
+
+/* Directories inside it, and where the tenant sees them. */
+#define KZ_SPACE_WORK "work"
+#define KZ_SPACE_HOME "work/space"
+#define KZ_SPACE_CODE "work/code"
+#define KZ_SPACE_TMP "tmp"
+#define KZ_SPACE_SHM "shm"
+#define KZ_SPACE_VTMP "vtmp"
+
+#endif
