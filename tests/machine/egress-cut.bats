@@ -67,6 +67,34 @@ if os.fork() == 0:
 	kz_wait 10 origin_saw 9007
 }
 
+@test "PROXY-17 a reset by the program reaches the server while the run goes on" {
+	local job
+	eg_mark
+	rm -f "$EG/www/flag"
+	"$KZ_BIN/kz-run" --approve t -c '
+import base64, os, socket, struct, time, urllib.parse, urllib.request
+u = urllib.parse.urlsplit(os.environ["HTTP_PROXY"])
+s = socket.create_connection((u.hostname, u.port))
+cred = base64.b64encode(f"{u.username}:{u.password}".encode()).decode()
+s.sendall(f"CONNECT four.pub.lab:9007 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic {cred}\r\n\r\n".encode())
+print(s.recv(100)[9:12].decode(), flush=True)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+s.close()
+while True:
+    try:
+        print(urllib.request.urlopen("http://web.pub.lab/flag").read().decode(), flush=True)
+        break
+    except OSError:
+        time.sleep(0.1)' >"$EG/out" 2>"$EG/err" 3>&- &
+	job=$!
+	kz_wait 20 origin_open 9007
+	kz_wait 5 origin_saw 9007
+	kill -0 "$job"
+	echo "the flag" >"$EG/www/flag"
+	wait "$job"
+	[ "$(head -n 2 "$EG/out")" = "$(printf '200\nthe flag')" ]
+}
+
 @test "GRANT-2 the grant of one run is worth nothing in another, while it lives" {
 	kz_run --approve t -l shell -c 'echo $HTTP_PROXY'
 	local stolen=$output

@@ -249,6 +249,11 @@ is_isolated() {
 	eg_ask connect web.pub.lab:443
 	run ! grep -aqE '[0-9a-f]{64}' "/proc/$pid/environ"
 	[ -z "$(find "/proc/$pid/fd" -lname '*/keys/*')" ]
+	# who has one is found
+	K=$(head -n 1 "$KZ_STATE/keys/grant.key") sleep 60 3>&- &
+	run "$EG_PYTHON" "$EG_HERE/egress/memory.py" $! "$(head -n 1 "$KZ_STATE/keys/grant.key")"
+	kill $!
+	[ "$status" -eq 1 ]
 	for key in field grant worker receipt identity; do
 		[ -f "$KZ_STATE/keys/$key.key" ] || continue
 		"$EG_PYTHON" "$EG_HERE/egress/memory.py" "$pid" "$(head -n 1 "$KZ_STATE/keys/$key.key")"
