@@ -42,10 +42,12 @@ check-lua: $(B)/kz.lua
 AUTH_ITEMS := core/pool core/conf rule base gen port/vk port/seal port/json
 AUTH_FILES := $(foreach i,$(AUTH_ITEMS),$(if $(filter port/%,$i),$(call PORT_FILES,$i),$(B)/lib/$i.a))
 
+$(B)/tests/history/drive: MORE := $(B)/tests/history/drive_life.o
+$(B)/tests/history/drive: $(B)/tests/history/drive_life.o
 $(B)/tests/bench/authority $(B)/tests/history/drive: $(B)/%: $(B)/%.o $(AUTH_FILES)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(KZ_CFLAGS) -o $@ $< -Wl,--start-group $(AUTH_FILES) -Wl,--end-group $(KZ_LDFLAGS) \
+	$(Q)$(CC) $(KZ_CFLAGS) -o $@ $< $(MORE) -Wl,--start-group $(AUTH_FILES) -Wl,--end-group $(KZ_LDFLAGS) \
 		$(LIBS_vk) $(LIBS_seal) $(LIBS_json)
 
 # Preloaded into a server whose clock a test moves.

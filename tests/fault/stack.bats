@@ -170,6 +170,8 @@ a_reset() {
 			head -4 "${verb}s" | nl -nln | while read -r n point; do echo "kz-driver-oci/$point" >"$FAULTS/$verb.$n"; done
 			sed -i 1,4d "${verb}s"
 		done
+		# one that is still being deleted would be killed in place of one that lives
+		kz_wait 60 nothing_odd
 		kill_workers 4
 		kz_wait 10 are_met
 		back "$(cat "$FAULTS"/met.*)"
