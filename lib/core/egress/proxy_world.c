@@ -96,8 +96,7 @@ static enum kz_rc read_settings(struct kz_px_watch *w, struct kz_px_world *n, st
 	if (rc != KZ_OK || (rc = kz_policy_load(&c, &p, err)) != KZ_OK)
 		return rc;
 	kz_grant_audience(c.set.kz_deployment_id, n->audience);
-	n->env.is_deny_unusable =
-		!kz_scope_deny_parse(p.config.deny_cidrs, n->deny, &n->env.deny_count);
+	n->is_deny_bad = !kz_scope_deny_parse(p.config.deny_cidrs, n->deny, &n->env.deny_count);
 	n->is_servers_unusable = !read_servers(c.set.kz_egress_resolvers, n->servers);
 	n->families = kz_str_eq(c.set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
 		      kz_str_eq(c.set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
@@ -116,7 +115,7 @@ static void copy_settings(struct kz_px_world *n, const struct kz_px_world *last)
 	memcpy(n->deny, last->deny, sizeof n->deny);
 	memcpy(n->servers, last->servers, sizeof n->servers);
 	n->env.deny_count = last->env.deny_count;
-	n->env.is_deny_unusable = last->env.is_deny_unusable;
+	n->is_deny_bad = last->is_deny_bad;
 	n->is_servers_unusable = last->is_servers_unusable;
 	n->families = last->families;
 	n->head_ms = last->head_ms;
@@ -160,7 +159,7 @@ static void read_public(struct kz_px_watch *w, struct kz_px_world *n)
 static void read_self(struct kz_px_world *n)
 {
 	if (!kz_self_addresses(n->self, KZ_PX_SELF, &n->env.self_count))
-		n->env.is_deny_unusable = true;
+		n->is_self_bad = true;
 }
 
 static bool same_self(const struct kz_px_world *a, const struct kz_px_world *b)
@@ -212,41 +211,75 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 	return KZ_OK;
 }
 
-enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *last, bool force,
-			    struct kz_px_world **out, struct kz_err *err)
-{
-	uint64_t env = mark_dir(w->state, "env"), public = mark_dir(w->state, "public");
-	bool is_env = env != w->env_mark, is_public = force || !last || public != w->public_mark;
-	struct kz_px_world *n = calloc(1, sizeof *n);
-	bool is_late;
-	enum kz_rc rc;
+/* What differs from the set before. */
+struct change {
+	uint64_t env, public; /* marks */
+	bool is_env, is_public, is_late;
+};
 
-	*out = NULL;
+static struct change look(const struct kz_px_watch *w, const struct kz_px_world *last)
+{
+	struct change c = { .env = mark_dir(w->state, "env"),
+			    .public = mark_dir(w->state, "public") };
+
+	c.is_env = !last || c.env != w->env_mark;
+	c.is_public = !last || c.public != w->public_mark;
+	c.is_late = last && !last->revoked && !last->is_cut &&
+		    kz_time_boot_ms() - last->lost_ms > LOST_MS;
+	return c;
+}
+
+/* The set after last, without its keys. */
+static struct kz_px_world *follow(const struct kz_px_world *last)
+{
+	struct kz_px_world *n = calloc(1, sizeof *n);
+
 	if (!n)
-		return kz_err_set(err, KZ_E_OS, "out of memory");
+		return NULL;
 	atomic_init(&n->refs, 1);
 	n->number = last ? last->number + 1 : 1;
 	n->serial = last ? last->serial : 0;
 	n->resolv_mark = mark_file("/etc/resolv.conf");
 	n->env.deny = n->deny;
 	n->env.self = n->self;
-	rc = take_settings(w, last, n, is_env, err);
 	read_self(n);
-	is_late = last && !last->revoked && !last->is_cut &&
-		  kz_time_boot_ms() - last->lost_ms > LOST_MS;
-	if (rc != KZ_OK || (last && !is_env && !is_public && !is_late && same_self(n, last) &&
-			    n->resolv_mark == last->resolv_mark)) {
+	return n;
+}
+
+/* The rings are not counted by reference: each set reads its own. */
+static void take_public(struct kz_px_watch *w, const struct kz_px_world *last,
+			const struct change *c, struct kz_px_world *n)
+{
+	read_public(w, n);
+	/* what was verified by the same files stays verified */
+	if (!c->is_public)
+		n->keys_number = last->keys_number;
+	n->lost_ms = last && !last->revoked ? last->lost_ms : kz_time_boot_ms();
+	n->is_cut = !n->revoked && (c->is_late || (last && last->is_cut));
+}
+
+enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *last, bool force,
+			    struct kz_px_world **out, struct kz_err *err)
+{
+	struct change c = look(w, last);
+	struct kz_px_world *n = follow(last);
+	bool is_same;
+	enum kz_rc rc;
+
+	*out = NULL;
+	if (!n)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	rc = take_settings(w, last, n, c.is_env, err);
+	n->env.is_deny_unusable = n->is_deny_bad || n->is_self_bad;
+	is_same = last && n->is_self_bad == last->is_self_bad && same_self(n, last) &&
+		  n->resolv_mark == last->resolv_mark;
+	if (rc != KZ_OK || (is_same && !force && !c.is_env && !c.is_public && !c.is_late)) {
 		kz_px_world_give(n);
 		return rc;
 	}
-	w->env_mark = env;
-	w->public_mark = public;
-	/* the rings are not counted by reference: each set reads its own */
-	read_public(w, n);
-	if (last && !is_public)
-		n->keys_number = last->keys_number;
-	n->lost_ms = last && !last->revoked ? last->lost_ms : kz_time_boot_ms();
-	n->is_cut = !n->revoked && (is_late || (last && last->is_cut));
+	w->env_mark = c.env;
+	w->public_mark = c.public;
+	take_public(w, last, &c, n);
 	*out = n;
 	return KZ_OK;
 }

@@ -31,7 +31,8 @@ struct kz_px_world {
 	int64_t serial;             /* newest of the revocations that were ever seen */
 	enum kz_reason keys_reason; /* why there are no keys */
 	char audience[KZ_AUDIENCE_TEXT];
-	struct kz_decide_env env; /* borrows the arrays below */
+	struct kz_decide_env env;      /* borrows the arrays below */
+	bool is_deny_bad, is_self_bad; /* the setting makes no sense; the addresses are not known */
 	struct kz_cidr deny[KZ_SCOPE_CIDRS];
 	struct kz_addr self[KZ_PX_SELF];
 	char servers[KZ_PX_SERVERS]; /* ADDRESS:PORT,...; "": of /etc/resolv.conf */
