@@ -31,6 +31,8 @@
 #define BATCH 8 /* operations between two readings of the clock */
 
 static char audience[KZ_AUDIENCE_TEXT];
+static char made[] = "/tmp/kzb.XXXXXX"; /* a state directory that goes with the program */
+static bool is_made;
 static struct kz_secret key;
 
 static void must(enum kz_rc rc, struct kz_err *err, const char *what)
@@ -39,6 +41,12 @@ static void must(enum kz_rc rc, struct kz_err *err, const char *what)
 		return;
 	fprintf(stderr, "grant: %s: %s %s\n", what, err->reason, err->text);
 	exit(kz_rc_status(rc));
+}
+
+static void clean(void)
+{
+	if (is_made)
+		(void)kz_tree_remove(AT_FDCWD, made, NULL);
 }
 
 static int64_t now_ns(void)
@@ -200,7 +208,6 @@ static void bench_mint(size_t rounds)
 int main(int argc, char **argv)
 {
 	struct kz_err err = KZ_ERR_INIT;
-	char state[] = "/tmp/kzb.XXXXXX";
 	int64_t n = 400;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -211,11 +218,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: grant [ROUNDS] | grant -m COUNT STATE\n");
 		return 64;
 	}
-	if (!mkdtemp(state))
+	if (atexit(clean) || !mkdtemp(made))
 		return 73;
-	use_state(state);
-	bench_verify((size_t)n, state);
+	is_made = true;
+	use_state(made);
+	bench_verify((size_t)n, made);
 	bench_mint((size_t)n);
-	must(kz_tree_remove(AT_FDCWD, state, &err), &err, state);
 	return 0;
 }
