@@ -6,6 +6,7 @@ usage: cut.py expiry STATE            a stream whose grant expires in 3 s
        cut.py revoked STATE PROGRAM…  a stream whose grant PROGRAM… revokes: EXECUTION stands for its execution
        cut.py many STATE COUNT SLOW PID  so many idle tunnels, and clients that send their heads slowly; then one more; PID
                                          is the proxy's, whose memory is looked at
+       cut.py unresolved STATE COUNT  so many lookups and dials without an answer; another grant is served meanwhile
        cut.py unread STATE COUNT PID  so many streams that nobody reads
        cut.py limit STATE MOST        so many tunnels of one grant, and not one more; another grant is served
        cut.py idle STATE SECONDS      a tunnel that says nothing
@@ -101,6 +102,23 @@ def revoked(state, *program):
         assert d.exactly(500000), "a grant that was not revoked was cut too"
     code, _ = proxy.ask(proxy.connect_head(f"{HOST}:9001", grant=token), execution=execution)
     assert code == 403, f"the revoked grant gets {code}"
+
+
+def unresolved(state, count):
+    """So many lookups of one grant that are never answered, and dials that nobody takes; another grant does not wait for them."""
+    one, other, held = mint.grant(state, "public_internet"), mint.grant(state, "public_internet"), []
+    for i in range(int(count)):
+        c = proxy.Conn(one[1])
+        c.send(proxy.connect_head(("silent.odd.lab:80", "dead.odd.lab:8443")[i % 2], grant=one[0]))
+        held.append(c)
+    for _ in range(20):
+        code, _ = proxy.ask(proxy.connect_head(f"{HOST}:9004", grant=other[0]), execution=other[1])
+        assert code == 200, f"the other grant gets {code}"
+    waiting = sum(c.is_open(0.001) for c in held)
+    print(f"{waiting} of {count} still wait")
+    assert waiting > int(count) / 2, "they ended first, so this shows nothing"
+    for c in held:
+        assert proxy.status(c.head()) == 403
 
 
 def unread(state, count, pid):

@@ -7,7 +7,7 @@ import os
 import socket
 import time
 
-WAIT = 15  # s, for an answer; long, since the machine may be busy
+WAIT = 40  # s, for an answer; long, since the machine may be busy
 
 
 class Reset(Exception):

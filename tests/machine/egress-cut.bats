@@ -126,6 +126,12 @@ while True:
 	eg_set KZ_PROXY_HEAD_SECONDS=60 KZ_PROXY_FIRST_BYTE_SECONDS=60 KZ_PROXY_IDLE_SECONDS=300
 }
 
+@test "PROXY-19 lookups and dials of one grant that are never answered hold up no other" {
+	eg_set KZ_PROXY_CONNECT_SECONDS=15
+	cut unresolved "$KZ_STATE" 200
+	eg_set KZ_PROXY_CONNECT_SECONDS=5
+}
+
 @test "PROXY-19 streams that nobody reads hold their servers back, and fill nothing" {
 	cut unread "$KZ_STATE" 100 "$(proxy_pid)"
 }
