@@ -111,7 +111,15 @@ points() {
 
 kill_workers() { # N: their replacement gives controller and driver work
 	local w
-	for w in $(workers | head -"$1"); do kz_process1 "$w" | xargs -r kill -9 2>/dev/null || true; done
+	workers | head -"$1" >victims
+	while read -r w; do kz_process1 "$w" | xargs -r kill -9 2>/dev/null || true; done <victims
+}
+# Until then Valkey may hand them out: a run takes another worker, but not for ever.
+are_lost() {
+	local w
+	while read -r w; do
+		kz-audit list -j -k transition -w "$w" | jq -es 'any(.event == "lost" or .to_state == "retiring")' >/dev/null || return 1
+	done <victims
 }
 
 # The programs of callers: killed at each effect, in the foreground.
@@ -174,6 +182,7 @@ a_reset() {
 		kz_wait 60 nothing_odd
 		kill_workers 4
 		kz_wait 10 are_met
+		kz_wait 10 are_lost
 		back "$(cat "$FAULTS"/met.*)"
 		rm -f "$FAULTS"/met.*
 	done
