@@ -12,10 +12,13 @@
 # 198.51.100.53: names below odd.lab get odd answers, all others are passed to nsd, every question is logged),
 # nginx with HTTP on 80, 8080 and 8443 and TLS on 443 of every address, and raw servers (tests/egress/origin.py)
 # on 9001 to 9010. In the inner one run Valkey, kz-controller and kz-proxy of a stack that kz_start made; its
-# default route is the cable, and its /etc/resolv.conf names the scripted server and a search list. What leaves it, or goes over its loopback, is logged by tests/egress/sniff.py.
+# default route is the cable, and its /etc/resolv.conf names the scripted server and a search list. What leaves
+# it, or goes over its loopback, is logged by tests/egress/sniff.py.
 # The programs of a test run in neither: they reach kz by its sockets, and the workers have namespaces of their own.
 #
-# Root only. Needs iproute2, nsd, nginx-light, openssl, python3, git (scripts/install-deps --check).
+# A name of a function in the background is a shell of its own: start what is to be ended later with nsenter itself.
+#
+# Root only. Needs iproute2, nsd, nginx, openssl, python3 and its cryptography, git (scripts/install-deps --check).
 #
 # eg_start [NAME=VALUE]...  make all of it and start a stack with these settings; exports EG, the directory of the
 #                           laboratory: EG/ca.pem (the authority of its TLS servers), EG/www (what nginx serves),
