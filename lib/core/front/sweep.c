@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,26 @@ static bool is_here(const char *pid)
 	return a > 0 && a == b && memcmp(ours, theirs, (size_t)a) == 0;
 }
 
+/* kz-proxy lives in a mount namespace of its own; it is ours when it holds the lock of our own proxy. */
+static bool is_proxy(const struct kz_front *f, const char *pid)
+{
+	kz_auto_closedir DIR *d = NULL;
+	char path[KZ_FRONT_PATH];
+	struct stat lock, st;
+	struct dirent *e;
+
+	if (kz_front_path(f, "run/kz-proxy.lock", path, sizeof path, NULL) ||
+	    stat(path, &lock) != 0)
+		return false;
+	snprintf(path, sizeof path, "/proc/%s/fd", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+		    st.st_dev == lock.st_dev && st.st_ino == lock.st_ino)
+			return true;
+	return false;
+}
+
 static bool is_alive(const char *pid)
 {
 	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(4096);
@@ -78,8 +99,8 @@ enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *c
 			continue;
 		/* the pidfd comes first, so that what was judged is what is signalled */
 		fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-		if (fd < 0 || !is_here(e->d_name) || !is_marked(e->d_name, id) ||
-		    !is_alive(e->d_name))
+		if (fd < 0 || !is_marked(e->d_name, id) ||
+		    (!is_here(e->d_name) && !is_proxy(f, e->d_name)) || !is_alive(e->d_name))
 			continue;
 		++*count;
 		if (signal_number)
