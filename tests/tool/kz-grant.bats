@@ -188,7 +188,7 @@ as_nobody() { as --clear-groups "$@"; }
 	run kz config set SANDBOX_EGRESS_MODE=private
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"the next run: isolated: "*"; fix: kz config set SANDBOX_EGRESS_MODE="* ]]
-	run kz config set KZ_RUN_PIDS=100
+	run kz config set KZ_PROXY_IDLE_SECONDS=200
 	[[ "$output" != *"the next run"* ]]
 }
 

@@ -173,6 +173,19 @@ marked() {
 	[ "$(kz config show -j SANDBOX_WARM_POOL_MIN | jq -r .value)" = 1 ]
 }
 
+@test "POOL-8: a changed bound is the next worker's at once, not a minute of refused creates later" {
+	local images log=$KZ_STATE/log/kz-controller/current
+	images=$(grep -c 'image published' "$log")
+	kz config set KZ_RUN_PIDS=100
+	again() { [ "$(grep -c 'image published' "$log")" -gt "$images" ] && is_open; }
+	kz_wait 25 again
+	kz_run -c 'print(6 * 7)'
+	[ "$status" -eq 0 ]
+	images=$(grep -c 'image published' "$log")
+	kz config set KZ_RUN_PIDS=128
+	kz_wait 25 again
+}
+
 @test "POOL-8: a stored setting that makes no sense closes admission by name, and mending it opens it" {
 	echo nonsense >"$KZ_STATE/env/SANDBOX_POOL_TARGET_IDLE"
 	kz_wait 20 closed_as setting_invalid
