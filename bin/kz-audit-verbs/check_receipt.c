@@ -44,8 +44,13 @@ static enum kz_rc read_keys(const char *ask, struct kz_receipt_keys **keys, stru
 static enum kz_rc read_token(const struct kz_cli *cli, struct kz_buf *b, struct kz_err *err)
 {
 	const char *given = cli->operand_count ? cli->operands[0] : "-";
-	enum kz_rc rc = kz_str_eq(given, "-") ? kz_fd_read_all(STDIN_FILENO, b, err) :
-						kz_buf_puts(b, given, err);
+	enum kz_rc rc;
+
+	if (access(given, F_OK) == 0 && !kz_str_eq(given, "-"))
+		return kz_refuse(err, KZ_R_RECEIPT_INVALID,
+				 "it is the name of a file; say: check-receipt <FILE");
+	rc = kz_str_eq(given, "-") ? kz_fd_read_all(STDIN_FILENO, b, err) :
+				     kz_buf_puts(b, given, err);
 
 	while (rc == KZ_OK && b->len && strchr(" \t\r\n", b->data[b->len - 1]))
 		b->len--;
@@ -134,12 +139,8 @@ int kz_verb_check_receipt(struct kz_cli *cli, int argc, char **argv)
 					.opts = opts,
 					.least = 0,
 					.most = 1 };
-	enum kz_rc rc = cli->err.rc;
+	enum kz_rc rc = kz_opt_parse(cli, &usage, argc, argv) ? check(cli, &a) : cli->err.rc;
 
-	if (kz_opt_parse(cli, &usage, argc, argv))
-		rc = check(cli, &a);
-	else
-		rc = cli->err.rc;
 	kz_opt_list_release(&a.inputs);
 	kz_opt_list_release(&a.outputs);
 	return kz_main_end(cli, rc);

@@ -8,35 +8,6 @@
 #include "core/audit/read.h"
 #include "verbs.h"
 
-/* "key=value" of everything that is set, for people. */
-static void put_detail(struct kz_json *row)
-{
-	static const char *const own[] = {
-		"v", "type", "id", "at_ms", "kind", "hash", "store", NULL
-	};
-	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(4096);
-	const char *key;
-
-	for (size_t i = 0; (key = kz_json_key(row, i)); i++) {
-		const struct kz_json *v = kz_json_get(row, key);
-		bool is_own = false;
-
-		for (size_t k = 0; own[k]; k++)
-			is_own |= strcmp(own[k], key) == 0;
-		if (is_own)
-			continue;
-		if (kz_json_is_string(v))
-			kz_buf_printf(&b, NULL, "%s%s=%s", b.len ? " " : "", key,
-				      kz_json_str_value(v));
-		else if (kz_json_is_int(v))
-			kz_buf_printf(&b, NULL, "%s%s=%lld", b.len ? " " : "", key,
-				      (long long)kz_json_int_value(v));
-		else if (kz_json_flag(row, key, false))
-			kz_buf_printf(&b, NULL, "%s%s", b.len ? " " : "", key);
-	}
-	kz_json_set_str(row, "detail", kz_buf_str(&b));
-}
-
 static const struct kz_column columns[] = {
 	{ "id", "ID", NULL },     { "at_ms", "TIME (UTC)", kz_out_format_time },
 	{ "kind", "KIND", NULL }, { "detail", "WHAT", NULL },
@@ -50,7 +21,7 @@ static enum kz_rc print_row(void *arg, struct kz_json *row, struct kz_err *err)
 	if (!row)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	if (!t->cli->json)
-		put_detail(row);
+		kz_row_detail(row);
 	return kz_table_row(t, row);
 }
 

@@ -37,6 +37,9 @@ int kz_verb_rotate(struct kz_cli *cli, int argc, char **argv);
 /* The claims of a receipt that was checked, as lines "name: value". */
 void kz_print_claims(struct kz_cli *cli, const struct kz_json *claims);
 
+/* Set "detail" of a row: all that has no column of its own, for people. */
+void kz_row_detail(struct kz_json *row);
+
 /* The settings and the store's path. */
 struct kz_audit_place {
 	struct kz_conf conf;

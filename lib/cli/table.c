@@ -63,6 +63,18 @@ static void cell_clean(char *s)
 	}
 }
 
+/* A text that did not fit says so, lest half a digest passes for one; it ends with a whole character. */
+static void cell_mark(char out[CELL_BYTES], int len)
+{
+	size_t n = CELL_BYTES - sizeof("...");
+
+	if (len < CELL_BYTES)
+		return;
+	while (n > 0 && ((unsigned char)out[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(out + n, "...", sizeof("..."));
+}
+
 static void cell(const struct kz_column *col, const struct kz_json *row, char out[CELL_BYTES])
 {
 	const struct kz_json *v = kz_json_get(row, col->key);
@@ -73,11 +85,12 @@ static void cell(const struct kz_column *col, const struct kz_json *row, char ou
 	else if (!v || kz_json_is_null(v))
 		snprintf(out, CELL_BYTES, "-");
 	else if (kz_json_is_string(v))
-		snprintf(out, CELL_BYTES, "%s", kz_json_str_value(v));
+		cell_mark(out, snprintf(out, CELL_BYTES, "%s", kz_json_str_value(v)));
 	else if (kz_json_is_bool(v))
 		snprintf(out, CELL_BYTES, "%s", kz_json_flag(row, col->key, false) ? "yes" : "no");
 	else
-		snprintf(out, CELL_BYTES, "%s", kz_json_write(v, &b, NULL) ? "?" : kz_buf_str(&b));
+		cell_mark(out, snprintf(out, CELL_BYTES, "%s",
+					kz_json_write(v, &b, NULL) ? "?" : kz_buf_str(&b)));
 	cell_clean(out);
 }
 

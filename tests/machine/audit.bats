@@ -84,6 +84,8 @@ except Exception as e: print(type(e).__name__)'
 	[ "$(jq -cS '.egress[0] | {host, port, count}' <<<"$row")" = '{"count":1,"host":"203.0.113.9","port":80}' ]
 	[ "$(jq -r '.egress[0].execution' <<<"$row")" = "$(kz_record egress.execution)" ]
 	[ "$(jq -r '.egress[0].revision' <<<"$row")" = "$(kz_record egress.revision)" ]
+	# and people read it without JSON
+	[[ "$(kz audit list -k denial -r "$(kz_record run)")" == *"reason=address_documentation host=203.0.113.9 port=80 execution="*" count=1" ]]
 	# the grant's own row stands before its dispatch, and both before the refusal
 	run -0 jq -es 'map(.kind) | index("grant") < index("dispatch") and index("dispatch") < index("denial")' < <(kz audit show -j "$(kz_record run)")
 }

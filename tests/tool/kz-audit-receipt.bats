@@ -166,6 +166,9 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	invalid "" ""
 	invalid "v4.public.AAAA" ""
 	head -c 300000 /dev/zero | tr '\0' A >long
+	run --separate-stderr env -i "$KZ_BIN/kz-audit" check-receipt -k "$PUB" "$JOB/token"
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"the name of a file; say: check-receipt <FILE"* ]]
 	run --separate-stderr env -i "$KZ_BIN/kz-audit" check-receipt -k "$PUB" <long
 	[ "$status" -eq 1 ]
 	[[ $stderr == *receipt_invalid* ]]

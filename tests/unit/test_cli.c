@@ -386,6 +386,37 @@ static void rows(struct kz_cli *cli, bool json)
 	assert_int_equal(kz_table_end(&t, "nothing"), KZ_OK);
 }
 
+/* A digest of which a half is missing must not look whole, and a character is never halved. */
+static void long_cells_say_so(void **state)
+{
+	const struct kz_column columns[] = { { "name", "NAME", NULL }, { NULL, NULL, NULL } };
+	char text[400], want[400];
+	struct kz_cli cli;
+
+	(void)state;
+	for (size_t n = 254; n <= 257; n++) {
+		for (int two = 0; two < 2; two++) {
+			struct kz_json *j = kz_out_object("row");
+
+			memset(text, 'x', n);
+			if (two)
+				memcpy(text + 251, "\xc3\xa9", 2);
+			text[n] = '\0';
+			memcpy(want, text, n + 1);
+			if (n > 255)
+				memcpy(want + (two ? 251 : 252), "...", 4);
+			memset(&cli, 0, sizeof(cli));
+			kz_buf_init(&cli.out, 1 << 20);
+			kz_json_set_str(j, "name", text);
+			assert_int_equal(kz_out_record(&cli, columns, j), KZ_OK);
+			assert_non_null(strstr(kz_buf_str(&cli.out), want));
+			assert_string_equal(strstr(kz_buf_str(&cli.out), want) + strlen(want),
+					    "\n");
+			kz_buf_release(&cli.out);
+		}
+	}
+}
+
 static void tables_are_lines_or_columns(void **state)
 {
 	struct kz_cli cli;
@@ -473,6 +504,7 @@ int main(void)
 		cmocka_unit_test(end_tells_stdout_that_did_not_go_out),
 		cmocka_unit_test(exec16_end_tells_a_failure_once_with_its_reason),
 		cmocka_unit_test(start_opens_what_was_closed),
+		cmocka_unit_test(long_cells_say_so),
 		cmocka_unit_test(tables_are_lines_or_columns),
 		cmocka_unit_test(values_have_a_form_for_people),
 		cmocka_unit_test(only_root_owner_and_group_may_call),
