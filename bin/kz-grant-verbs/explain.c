@@ -49,11 +49,26 @@ static struct kz_json *object_of(const struct kz_explain *e)
 	return o;
 }
 
-static void print_text(struct kz_cli *cli, const struct kz_json *o)
+/* A destination that is none is shown as it was given, unless it would do something to a terminal. */
+static const char *shown(const struct kz_cli *cli, const struct kz_explain *e,
+			 const struct kz_json *o)
+{
+	const char *given = cli->operands[0];
+
+	if (e->target.port || !*given)
+		return kz_json_str(o, "target", "");
+	for (const char *p = given; *p; p++)
+		if (*p < 0x20 || *p > 0x7e)
+			return kz_json_str(o, "target", "");
+	return given;
+}
+
+static void print_text(struct kz_cli *cli, const struct kz_explain *e, const struct kz_json *o)
 {
 	const struct kz_json *answers = kz_json_get(o, "answers");
 
-	kz_out_text(cli, "%s: %s\n", kz_json_str(o, "target", ""), kz_json_str(o, "text", ""));
+	kz_out_text(cli, "%s: %s%s\n", shown(cli, e, o), kz_json_str(o, "text", ""),
+		    e->target.port ? "" : "; give http://HOST, https://HOST or HOST:PORT");
 	for (size_t i = 0; i < kz_json_count(answers); i++)
 		kz_out_text(cli, "%s %s\n", kz_json_str(kz_json_at(answers, i), "address", ""),
 			    kz_json_str(kz_json_at(answers, i), "class", ""));
@@ -74,7 +89,7 @@ static enum kz_rc explain(struct kz_cli *cli, const char *answers, bool *is_refu
 	o = object_of(&e);
 	if (cli->json)
 		return kz_out_json(cli, kz_json_ref(o));
-	print_text(cli, o);
+	print_text(cli, &e, o);
 	return KZ_OK;
 }
 

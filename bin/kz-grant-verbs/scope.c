@@ -56,7 +56,7 @@ static void print_text(struct kz_cli *cli, const struct kz_json *o)
 	if (kz_json_is_int(kz_json_get(o, "ttl_s")))
 		kz_out_text(cli, "grant life  %lld s\n", (long long)kz_json_num(o, "ttl_s", 0));
 	print_list(cli, "never", kz_json_get(o, "never"));
-	print_list(cli, "nor", kz_json_get(o, "deny_cidrs"));
+	print_list(cli, "denied", kz_json_get(o, "deny_cidrs"));
 	kz_out_text(cli, "proxy       %s\n", kz_json_str(o, "proxy", "-"));
 	kz_out_text(cli, "vintage     %s\n", kz_json_str(o, "vintage", "-"));
 	kz_out_text(cli, "revision    %s\n", kz_json_str(o, "revision", "-"));

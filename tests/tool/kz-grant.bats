@@ -184,12 +184,12 @@ as_nobody() { as --clear-groups "$@"; }
 @test "ADM-2 POL-19: who changes the policy is told at once what the next run has" {
 	run kz config set SANDBOX_EGRESS_ALLOWED_PORTS=8080
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the next run: public_internet" ]]
+	[[ "$output" == *"the next approved run: public_internet" ]]
 	run kz config set SANDBOX_EGRESS_MODE=private
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the next run: isolated: "*"; fix: kz config set SANDBOX_EGRESS_MODE="* ]]
+	[[ "$output" == *"the next approved run: isolated: "*"; fix: kz config set SANDBOX_EGRESS_MODE="* ]]
 	run kz config set KZ_PROXY_IDLE_SECONDS=200
-	[[ "$output" != *"the next run"* ]]
+	[[ "$output" != *"the next approved run"* ]]
 }
 
 @test "POL-23: the revision is another one for every other policy, and the same for the same" {
@@ -539,6 +539,11 @@ as_nobody() { as --clear-groups "$@"; }
 		http://localhost/ - special_name
 		https://a.example/ 93.184.216.34,10.0.0.1 address_private
 	END
+	# what is no destination is shown as it was given, with the forms that are
+	run kz-grant explain ftp://a.example/
+	[ "$output" = "ftp://a.example/: refused: invalid_port: the port is malformed; give http://HOST, https://HOST or HOST:PORT" ]
+	run kz-grant explain $'a.example\e[2J'
+	[[ "$output" == "invalid: refused: invalid_target: "* ]]
 	run kz-grant explain -r "" https://a.example/
 	[ "$status" -eq 1 ]
 	[[ "$output" == *dns_empty* ]]

@@ -85,6 +85,7 @@ refused() {
 
 @test "EXEC-16 files that cannot be read, directories that cannot be written" {
 	refused 125 code_unreadable missing.py
+	[[ "$stderr$output" == *"cannot open the program missing.py: "* ]]
 	refused 125 code_unreadable .
 	refused 125 output_uncreatable -d missing prog.py
 	refused 125 output_uncreatable -d prog.py -o a prog.py

@@ -12,7 +12,8 @@ static const struct kz_setting *setting_find(const char *name, struct kz_err *er
 	for (int i = 0; i < KZ_SETTING_COUNT; i++)
 		if (strcmp(kz_setting_table[i].name, name) == 0)
 			return &kz_setting_table[i];
-	kz_refuse(err, KZ_R_SETTING_UNKNOWN, "there is no setting %.60s", name);
+	kz_refuse(err, KZ_R_SETTING_UNKNOWN,
+		  "there is no setting %.60s (kz config show lists them)", name);
 	return NULL;
 }
 

@@ -61,13 +61,16 @@ enum kz_rc kz_egress_explain(const struct kz_conf *c, const char *url, const cha
 	uint16_t port;
 	size_t n;
 	const char *at = authority(url, &n, &port);
+	enum kz_reason form;
 	enum kz_rc rc;
 
 	memset(e, 0, sizeof(*e));
 	if ((rc = take_answers(answers, e, err)) || (rc = prepare(c, e, err)))
 		return rc;
+	/* read in any case, so that what is told names it */
+	form = kz_target_parse(at, n, port, &e->target);
 	if (e->reason == KZ_R_NONE)
-		e->reason = kz_target_parse(at, n, port, &e->target);
+		e->reason = form;
 	if (e->reason == KZ_R_NONE)
 		e->reason = kz_decide_target(&e->scope, &e->env, &e->target);
 	if (e->reason != KZ_R_NONE || e->target.is_literal)

@@ -133,7 +133,7 @@ void kz_front_told(const struct kz_front *f, const char *const *sets, size_t cou
 
 	if (changed == 0)
 		return;
-	kz_front_say(f, "%zu settings stored", changed);
+	kz_front_say(f, "%zu setting%s stored", changed, changed == 1 ? "" : "s");
 	for (size_t i = 0; i < count && kz_front_is_scanning(f); i++)
 		if (!split(sets[i], name, sizeof name, &value, NULL) && is_for_start(name))
 			kz_front_say(f, "note: %s counts after the next: kz down; kz up", name);
@@ -166,10 +166,11 @@ static void tell_scope(const struct kz_front *f, const struct kz_conf *c, const 
 	if (!is_policy || kz_egress_look(c, kz_deadline_in(KZ_SECONDS(2)), &v, NULL))
 		return;
 	if (v.reason == KZ_R_NONE)
-		kz_front_say(f, "the next run: %s", kz_scope_mode_name(v.scope.mode));
+		kz_front_say(f, "the next approved run: %s", kz_scope_mode_name(v.scope.mode));
 	else
-		kz_front_say(f, "the next run: %s: %s%s%s", kz_scope_mode_name(v.scope.mode),
-			     kz_reason_text(v.reason), v.is_attention ? "; fix: " : "",
+		kz_front_say(f, "the next approved run: %s: %s%s%s",
+			     kz_scope_mode_name(v.scope.mode), kz_reason_text(v.reason),
+			     v.is_attention ? "; fix: " : "",
 			     v.is_attention ? kz_policy_fix(v.reason) : "");
 }
 

@@ -208,7 +208,7 @@ static enum kz_rc launch(const struct kz_front *f, const struct kz_conf *c, pid_
 	kz_front_say(f, "starting the services in %s", f->state);
 	if ((rc = kz_front_scan_start(f, c, svscan, pidfd, err)))
 		return rc;
-	kz_front_say(f, "waiting for the first workers");
+	kz_front_say(f, "waiting for admission");
 	return KZ_OK;
 }
 

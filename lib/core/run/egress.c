@@ -98,8 +98,9 @@ enum kz_rc kz_job_egress(struct kz_job *j, struct kz_err *err)
 	}
 	/* asked for and not there: said at once, because what the program sees does not tell */
 	if (j->ask->approval)
-		kz_log(KZ_LOG_WARNING, "the program runs without a network", "reason",
-		       kz_reason_code(j->egress.reason), NULL);
+		kz_log(KZ_LOG_WARNING, "the program runs without a network (see kz-grant scope)",
+		       "reason", kz_reason_code(j->egress.reason), "text",
+		       kz_reason_text(j->egress.reason), NULL);
 	return KZ_OK;
 }
 

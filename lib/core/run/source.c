@@ -140,7 +140,7 @@ static enum kz_rc open_path(const char *path, int *fd, struct kz_err *err)
 	/* Non-blocking, so that a named pipe without a writer cannot hold us here. */
 	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (*fd < 0) {
-		kz_err_sys(err, KZ_E_NOINPUT, "cannot open the program");
+		kz_err_sys(err, KZ_E_NOINPUT, "cannot open the program %.100s", path);
 		return kz_err_reason(err, kz_reason_code(KZ_R_CODE_UNREADABLE));
 	}
 	return KZ_OK;
