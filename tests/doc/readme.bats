@@ -78,3 +78,20 @@ block() {
 	[ "$status" -eq 0 ]
 	[ "$output" = "reset.state: clean" ]
 }
+
+@test "ADM-9 EXEC-17: an approved run has the network of the policy, and what is refused is on record" {
+	cat >fetch.py <<-'END'
+		import urllib.error, urllib.request
+		try:
+		    urllib.request.urlopen("http://169.254.169.254/latest/")
+		except urllib.error.HTTPError as e:
+		    print("answer", e.code)
+	END
+	run bash -ec "$(block 7)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"a run       public_internet"* ]]
+	[[ "$output" == *"pypi.org:443: allowed"* ]]
+	[[ "$output" == *"answer 403"* ]]
+	kz_wait 10 bash -c 'kz audit list -k denial | grep -q "reason=address_metadata host=169.254.169.254 port=80"'
+}
