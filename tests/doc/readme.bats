@@ -91,7 +91,7 @@ block() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"a run       public_internet"* ]]
-	[[ "$output" == *"pypi.org:443: allowed"* ]]
+	[[ "$output" == *"example.com:443: allowed"* ]]
 	[[ "$output" == *"answer 403"* ]]
 	kz_wait 10 bash -c 'kz audit list -k denial | grep -q "reason=address_metadata host=169.254.169.254 port=80"'
 }
