@@ -151,6 +151,12 @@ as_nobody() { as --clear-groups "$@"; }
 	[ "$status" -eq 77 ]
 	[ -z "$output" ]
 	[[ "$stderr" == *egress_disabled*SANDBOX_EGRESS_ENABLED=true* ]]
+	# neither word: off as well, and nobody chose that
+	run kz config set SANDBOX_EGRESS_ENABLED=True
+	[[ "$output" == *"isolated: "*"; fix: kz config set SANDBOX_EGRESS_ENABLED=true"* ]]
+	run kz-grant scope -j
+	[ "$status" -eq 1 ]
+	jq -e '.attention and .reason == "egress_disabled" and .fix == "kz config set SANDBOX_EGRESS_ENABLED=true"' <<<"$output"
 	kz config set SANDBOX_EGRESS_ENABLED=true SANDBOX_EGRESS_MODE=isolated
 	run kz-grant scope -j
 	[ "$status" -eq 0 ]

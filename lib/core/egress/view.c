@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "core/conf/keys.h"
 #include "core/egress/health.h"
 #include "port/seal-sign.h"
@@ -43,6 +44,16 @@ enum kz_rc kz_egress_ready(const struct kz_conf *c, const struct kz_policy *p,
 	return why.rc;
 }
 
+/* Off, or not yet on: somebody's choice. "True" or "yes" is not: whoever wrote that meant something else. */
+static bool is_chosen(const struct kz_policy *p, enum kz_reason reason)
+{
+	const char *enabled = p->config.enabled;
+
+	if (reason == KZ_R_EGRESS_DISABLED)
+		return !enabled || !*enabled || kz_str_eq(enabled, "false");
+	return reason == KZ_R_NONE || reason == KZ_R_MODE_ISOLATED;
+}
+
 enum kz_rc kz_egress_look(const struct kz_conf *c, struct kz_deadline until,
 			  struct kz_egress_view *out, struct kz_err *err)
 {
@@ -53,8 +64,7 @@ enum kz_rc kz_egress_look(const struct kz_conf *c, struct kz_deadline until,
 	rc = kz_policy_load(c, &out->policy, err);
 	if (!rc)
 		rc = kz_egress_ready(c, &out->policy, until, &out->scope, &key, &out->reason, err);
-	out->is_attention = out->reason != KZ_R_NONE && out->reason != KZ_R_MODE_ISOLATED &&
-			    out->reason != KZ_R_EGRESS_DISABLED;
+	out->is_attention = !is_chosen(&out->policy, out->reason);
 	return rc;
 }
 
