@@ -333,8 +333,11 @@ void kz_dns_free(struct kz_dns *d)
 		d->kept = c->next;
 		channel_end(d, c);
 	}
+	/* who still waits must not keep a question that is no more */
 	while ((q = d->finished)) {
 		d->finished = q->next;
+		if (q->done)
+			q->done(q->arg, KZ_DNS_FAILED, q->found.addr, 0);
 		free(q);
 	}
 	if (d->model)

@@ -48,7 +48,7 @@ typedef void (*kz_dns_done)(void *arg, enum kz_dns_rc rc, const struct kz_dns_ad
  */
 enum kz_rc kz_dns_new(struct kz_dns **out, const char *servers, enum kz_dns_families families,
 		      struct kz_ms timeout, kz_dns_watch watch, void *arg, struct kz_err *err);
-/* End it; questions that are open end without a call. */
+/* End it. Who still waits for an answer is told KZ_DNS_FAILED, from here; such a call may not ask again. */
 void kz_dns_free(struct kz_dns *d);
 
 /*

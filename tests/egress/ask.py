@@ -6,6 +6,7 @@ usage: ask.py connect AUTHORITY...      one line each: STATUS AUTHORITY
        ask.py raw                       the bytes on standard input, the whole answer on standard output
        ask.py resolve SERVER NAME       ask a DNS server for an A record; 0 when there is one
        ask.py probe NAME                a function of probes.py
+       ask.py attack NAME [ARG]...      a function of adversary.py
 """
 import socket
 import struct
@@ -39,6 +40,9 @@ def main(verb, *args):
     elif verb == "probe":
         import probes
         getattr(probes, args[0])(*args[1:])
+    elif verb == "attack":
+        import adversary
+        getattr(adversary, args[0])(*args[1:])
     else:
         sys.exit(__doc__)
     return 0

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -18,6 +19,7 @@
 #include "core/egress/proxy_audit.h"
 #include "core/egress/proxy_body.h"
 #include "core/egress/proxy_book.h"
+#include "core/egress/proxy_world.h"
 #include "core/egress/proxy_forward.h"
 #include "port/json.h"
 
@@ -381,14 +383,15 @@ static void test_audit(void **state)
 	char dir[] = "/tmp/kz-unit.XXXXXX", path[64];
 	struct kz_px_audit *a = calloc(1, sizeof *a);
 	struct seen s = { .rows = 0 };
+	struct kz_px_refused peer = { .execution = HEX32 }, nobody = { .execution = "" };
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof path, "%s/audit.db", dir);
 	assert_int_equal(KZ_OK, kz_px_audit_start(a, path, NULL));
 	for (int i = 0; i < 1000; i++)
-		kz_px_audit_put(a, KZ_R_HOST_NOT_ALLOWED, &t, NULL, HEX32);
-	kz_px_audit_put(a, KZ_R_HEAD_MALFORMED, NULL, NULL, "");
+		kz_px_audit_put(a, KZ_R_HOST_NOT_ALLOWED, &t, &peer);
+	kz_px_audit_put(a, KZ_R_HEAD_MALFORMED, NULL, &nobody);
 	kz_px_audit_stop(a);
 	assert_int_equal(KZ_OK, kz_audit_each(path, &all, see, &s, NULL));
 	/* a slow machine may take more than a second for them */
@@ -401,12 +404,45 @@ static void test_audit(void **state)
 	assert_int_equal(KZ_OK, kz_px_audit_start(a, path, NULL));
 	for (int i = 0; i < 2 * KZ_PX_DENIALS; i++) {
 		snprintf(t.host, sizeof t.host, "h%d.example", i);
-		kz_px_audit_put(a, KZ_R_HOST_NOT_ALLOWED, &t, NULL, HEX32);
+		kz_px_audit_put(a, KZ_R_HOST_NOT_ALLOWED, &t, &peer);
 	}
 	kz_px_audit_stop(a);
 	assert_int_equal(2 * KZ_PX_DENIALS, atomic_load(&a->lost));
 	assert_true(atomic_load(&a->is_failing));
 	free(a);
+}
+
+/* PROXY-17: a clock that is set makes a new set, by which every connection is looked at again; time that passes does not. */
+static void test_clock(void **state)
+{
+	char dir[] = "/tmp/kz-unit.XXXXXX", path[64];
+	struct kz_px_world *first = NULL, *next = NULL;
+	struct kz_px_watch w = { .is_told = false };
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, i ? "env" : "public");
+		assert_int_equal(0, mkdir(path, 0755));
+	}
+	assert_int_equal(KZ_OK, kz_str_copy(w.state, sizeof w.state, dir, NULL));
+	assert_int_equal(KZ_OK, kz_px_world_next(&w, NULL, false, &first, NULL));
+	assert_non_null(first);
+	/* no keys: it becomes late once, and that is told */
+	first->is_cut = true;
+	assert_int_equal(KZ_OK, kz_px_world_next(&w, first, false, &next, NULL));
+	assert_null(next);
+	for (int by = -3600000; by <= 3600000; by += 7200000) {
+		w.clock_ms += by;
+		assert_int_equal(KZ_OK, kz_px_world_next(&w, first, false, &next, NULL));
+		assert_non_null(next);
+		assert_true(next->number > first->number);
+		kz_px_world_give(next);
+		assert_int_equal(KZ_OK, kz_px_world_next(&w, first, false, &next, NULL));
+		assert_null(next);
+	}
+	kz_px_world_give(first);
+	assert_int_equal(KZ_OK, kz_tree_remove(AT_FDCWD, dir, NULL));
 }
 
 int main(void)
@@ -416,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_answers), cmocka_unit_test(test_bodies),
 		cmocka_unit_test(test_forward), cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_book),    cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_clock),
 	};
 
 	kz_log_init("test", KZ_LOG_FATAL);

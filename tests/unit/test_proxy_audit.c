@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "core/audit/audit.h"
 #include "core/audit/read.h"
 #include "core/egress/proxy_audit.h"
@@ -52,7 +53,21 @@ static void refuse(struct place *p, enum kz_reason reason, const char *host, uin
 	struct kz_target t = { .port = port };
 
 	assert_int_equal(kz_str_copy(t.host, sizeof(t.host), host, NULL), KZ_OK);
-	kz_px_audit_put(&p->audit, reason, &t, NULL, execution);
+	struct kz_grant g = { .uid_count = 0 };
+	struct kz_px_refused r = { .grant = &g, .is_own = true, .execution = execution };
+
+	assert_int_equal(kz_str_copy(g.execution, sizeof(g.execution), execution, NULL), KZ_OK);
+	kz_px_audit_put(&p->audit, reason, &t, &r);
+}
+
+/* One by a peer without a grant, whatever execution it names. */
+static void refuse_peer(struct place *p, uint32_t uid, const char *host, const char *execution)
+{
+	struct kz_px_refused r = { .uid = uid, .execution = execution };
+	struct kz_target t = { .port = 443 };
+
+	assert_int_equal(kz_str_copy(t.host, sizeof(t.host), host, NULL), KZ_OK);
+	kz_px_audit_put(&p->audit, KZ_R_GRANT_MALFORMED, &t, &r);
 }
 
 static enum kz_rc collect(void *arg, struct kz_json *j, struct kz_err *err)
@@ -136,6 +151,82 @@ static void test_aud6_none_crowds_out_another(void **state)
 	kz_json_free(rows);
 }
 
+static void flood(struct place *p, int from, int to, const char *execution)
+{
+	char host[64];
+
+	for (int i = from; i < to; i++) {
+		snprintf(host, sizeof(host), "h%d.example", i);
+		refuse(p, KZ_R_HOST_NOT_ALLOWED, host, 443, execution);
+	}
+}
+
+static bool is_drained(struct place *p)
+{
+	size_t used;
+
+	pthread_mutex_lock(&p->audit.lock);
+	used = p->audit.used;
+	pthread_mutex_unlock(&p->audit.lock);
+	/* but for the rest, which waits for its minute */
+	return used <= KZ_PX_REST;
+}
+
+/* Who goes on for minutes has a thousand rows, then one a minute for each reason; counts stay right, another has all of its own. */
+static void test_aud6_a_grant_has_so_many_rows(void **state)
+{
+	struct place *p = *state;
+	struct kz_json *rows;
+	int64_t count, of_loud;
+	int sent = 0;
+
+	for (int wave = 0; wave < 7; wave++) {
+		flood(p, sent, sent + KZ_PX_EACH, LOUD);
+		sent += KZ_PX_EACH;
+		for (int i = 0; i < 600 && !is_drained(p); i++)
+			kz_time_sleep(KZ_MS(50), KZ_NEVER);
+		assert_true(is_drained(p));
+	}
+	refuse(p, KZ_R_ADDRESS_METADATA, "169.254.169.254", 80, QUIET);
+	rows = written(p);
+	of_loud = total(rows, LOUD, &count);
+	assert_int_equal(count, sent);
+	assert_true(of_loud > KZ_PX_ROWS);
+	assert_true(of_loud <= KZ_PX_ROWS + KZ_PX_REST);
+	assert_int_equal(total(rows, QUIET, &count), 1);
+	assert_int_equal(atomic_load(&p->audit.lost), 0);
+	kz_json_free(rows);
+}
+
+/* An execution that a peer only names costs that execution nothing, and many such names are one peer's. */
+static void test_aud6_a_name_is_no_grant(void **state)
+{
+	struct place *p = *state;
+	struct kz_json *rows;
+	int64_t count, with_host = 0;
+	char host[64], name[KZ_ID_HEX];
+
+	for (int i = 0; i < 2 * KZ_PX_DENIALS; i++) {
+		snprintf(host, sizeof(host), "h%d.example", i);
+		snprintf(name, sizeof(name), "%032x", i);
+		refuse_peer(p, 1000, host, i % 2 ? QUIET : name);
+	}
+	for (int i = 0; i < 50; i++) {
+		snprintf(host, sizeof(host), "q%d.example", i);
+		refuse(p, KZ_R_HOST_NOT_ALLOWED, host, 443, QUIET);
+	}
+	refuse_peer(p, 2000, "other.example", LOUD);
+	rows = written(p);
+	for (size_t i = 0; i < kz_json_count(rows); i++)
+		with_host += kz_str_eq(kz_json_str(kz_json_at(rows, i), "reason", ""),
+				       "host_not_allowed") &&
+			     !kz_json_is_null(kz_json_get(part(rows, i), "host"));
+	assert_int_equal(with_host, 50);
+	assert_int_equal(total(rows, LOUD, &count), 1);
+	assert_true(kz_json_count(rows) <= 50 + 1 + 4 * (KZ_PX_EACH + KZ_PX_REST));
+	kz_json_free(rows);
+}
+
 /* A row that the store does not take is lost alone, and at once. */
 static void test_aud8_one_bad_row_spoils_no_other(void **state)
 {
@@ -158,8 +249,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_aud6_the_same_is_one_row),
-		T(test_aud6_none_crowds_out_another),
+		T(test_aud6_the_same_is_one_row),         T(test_aud6_none_crowds_out_another),
+		T(test_aud6_a_grant_has_so_many_rows),    T(test_aud6_a_name_is_no_grant),
 		T(test_aud8_one_bad_row_spoils_no_other),
 	};
 

@@ -99,9 +99,14 @@ static bool is_ours(const char *name)
 static enum kz_rc env_read(int dir, const char *name, struct kz_buf *b, bool *is_set,
 			   struct kz_err *err)
 {
-	enum kz_rc rc = kz_file_read(dir, name, b, err);
+	struct stat st;
+	enum kz_rc rc;
 
 	*is_set = false;
+	/* a pipe would be waited for */
+	if (fstatat(dir, name, &st, 0) == 0 && !S_ISREG(st.st_mode))
+		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: not a file", name);
+	rc = kz_file_read(dir, name, b, err);
 	if (rc == KZ_E_DATA)
 		return kz_refuse(err, KZ_R_SETTING_INVALID, "%s: the value is longer than %d bytes",
 				 name, VALUE_BYTES);

@@ -30,6 +30,15 @@ static const enum kz_setting_id names[TEXTS] = {
 
 _Static_assert(TEXTS == sizeof(((struct kz_policy *)0)->texts) / sizeof(char *), "one a setting");
 
+/* No name, number or list has another byte, and what is told of the value is text. */
+static bool is_text(const struct kz_buf *b)
+{
+	for (size_t i = 0; i < b->len; i++)
+		if ((b->data[i] < 0x20 && b->data[i] != '\t') || b->data[i] > 0x7e)
+			return false;
+	return true;
+}
+
 /* One setting. out: *to stays NULL when it is not set */
 static enum kz_rc read_text(int dir, const char *name, char **to, struct kz_err *err)
 {
@@ -44,7 +53,7 @@ static enum kz_rc read_text(int dir, const char *name, char **to, struct kz_err 
 		return rc;
 	}
 	if (rc || is_set)
-		*to = kz_str_dup(rc ? NONSENSE : kz_buf_str(&b));
+		*to = kz_str_dup(rc || !is_text(&b) ? NONSENSE : kz_buf_str(&b));
 	return (rc || is_set) && !*to ? kz_err_set(err, KZ_E_OS, "out of memory") : KZ_OK;
 }
 

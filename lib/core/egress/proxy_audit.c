@@ -11,78 +11,127 @@
 #include "core/audit/audit.h"
 
 #define TOGETHER_MS 1000 /* the same within this time is one row */
+#define REST_MS 60000    /* the same reason, of who has had its rows */
+#define SPENT_MS 3600000 /* then a peer without a grant has new ones */
+#define NEAR 8           /* places where one spender may be */
 #define RETRY_MS 5000
 
 static bool is_same(const struct kz_px_denial *a, const struct kz_px_denial *b)
 {
 	return a->reason == b->reason && a->port == b->port && strcmp(a->host, b->host) == 0 &&
-	       strcmp(a->execution, b->execution) == 0;
+	       strcmp(a->execution, b->execution) == 0 && strcmp(a->who, b->who) == 0;
 }
 
-static size_t place(const char *execution)
+static uint64_t hash(const char *who)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
 
-	for (const char *p = execution; *p; p++)
+	for (const char *p = who; *p; p++)
 		h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
-	return (size_t)(h % KZ_PX_DENIALS);
+	return h;
 }
 
-/* in: lock held; places from..to of its execution. out: false when none of them is free or its own */
-static bool put_within(struct kz_px_audit *a, const struct kz_px_denial *d, size_t from, size_t to)
+/* What was written of somebody; who is not known takes the place of whoever was quiet for longest. in: lock held */
+static struct kz_px_spender *spender(struct kz_px_audit *a, const char *who, bool is_grant,
+				     int64_t now)
+{
+	struct kz_px_spender *oldest = NULL;
+	uint64_t home = hash(who);
+
+	for (size_t i = 0; i < NEAR; i++) {
+		struct kz_px_spender *s = &a->spenders[(home + i) % KZ_PX_SPENDERS];
+
+		if (s->last_ms && strcmp(s->who, who) == 0) {
+			oldest = s;
+			break;
+		}
+		if (!oldest || s->last_ms < oldest->last_ms)
+			oldest = s;
+	}
+	if (strcmp(oldest->who, who) != 0 || (!is_grant && now - oldest->since_ms >= SPENT_MS)) {
+		*oldest = (struct kz_px_spender){ .since_ms = now };
+		kz_str_copy(oldest->who, sizeof oldest->who, who, NULL);
+	}
+	oldest->last_ms = now;
+	return oldest;
+}
+
+/* A row of its places from..to that is the same, else (may_begin) a free one that becomes it. in: lock held. out: false: neither */
+static bool put_within(struct kz_px_audit *a, const struct kz_px_denial *d, size_t from, size_t to,
+		       bool may_begin, unsigned *begun)
 {
 	struct kz_px_denial *spare = NULL;
-	size_t home = place(d->execution);
+	uint64_t home = hash(d->who);
 
 	for (size_t i = from; i < to; i++) {
 		struct kz_px_denial *t = &a->table[(home + i) % KZ_PX_DENIALS];
 
-		if (t->since_ms && is_same(t, d)) {
+		if (t->due_ms && is_same(t, d)) {
 			t->count++;
 			return true;
 		}
-		if (!t->since_ms && !spare)
+		if (!t->due_ms && !spare)
 			spare = t;
 	}
-	if (!spare)
+	if (!spare || !may_begin)
 		return false;
 	*spare = *d;
+	(*begun)++;
 	if (a->used++ == 0)
 		pthread_cond_signal(&a->due);
 	return true;
 }
 
 /*
- * in: lock held.  Who tries many destinations fills the places of that execution alone:
- * the rest of its own refusals is told by reason and count, and nobody else's is lost.
+ * in: lock held.  Who tries many destinations fills places of its own alone: the rest of
+ * its refusals is told by reason and count, and nobody else's is lost.
  */
-static void put(struct kz_px_audit *a, struct kz_px_denial *d)
+static void put(struct kz_px_audit *a, struct kz_px_denial *d, bool is_grant)
 {
-	if (put_within(a, d, 0, KZ_PX_EACH))
+	int64_t now = kz_time_boot_ms();
+	struct kz_px_spender *s = spender(a, d->who, is_grant, now);
+	unsigned rest = 0;
+
+	d->due_ms = now + TOGETHER_MS;
+	if (put_within(a, d, 0, KZ_PX_EACH, s->rows < KZ_PX_ROWS, &s->rows))
 		return;
 	d->host[0] = '\0';
 	d->port = 0;
-	if (!put_within(a, d, KZ_PX_EACH, KZ_PX_EACH + KZ_PX_REST))
+	d->due_ms = now + REST_MS;
+	if (!put_within(a, d, KZ_PX_EACH, KZ_PX_EACH + KZ_PX_REST, true, &rest))
 		atomic_fetch_add(&a->lost, 1);
 }
 
-void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct kz_target *t,
-		     const struct kz_grant *g, const char *execution)
+/* What a peer says of itself costs others nothing: only a grant of its own counts for its execution. */
+static void name_who(char who[KZ_PX_WHO], const struct kz_px_refused *r)
 {
-	struct kz_px_denial d = { .since_ms = kz_time_boot_ms(), .count = 1, .reason = reason };
+	if (r->grant && r->is_own)
+		kz_str_copy(who, KZ_PX_WHO, r->grant->execution, NULL);
+	else if (r->is_tcp)
+		kz_str_copy(who, KZ_PX_WHO, "tcp", NULL);
+	else
+		kz_str_format(who, KZ_PX_WHO, NULL, "uid %u", (unsigned)r->uid);
+}
+
+void kz_px_audit_put(struct kz_px_audit *a, enum kz_reason reason, const struct kz_target *t,
+		     const struct kz_px_refused *r)
+{
+	struct kz_px_denial d = { .count = 1, .reason = reason };
+	const struct kz_grant *g = r->grant;
 
 	if (t) {
 		kz_str_copy(d.host, sizeof d.host, t->host, NULL);
 		d.port = t->port;
 	}
-	kz_str_copy(d.execution, sizeof d.execution, g ? g->execution : execution, NULL);
+	name_who(d.who, r);
+	kz_str_copy(d.execution, sizeof d.execution, g ? g->execution : r->execution, NULL);
 	if (g) {
 		kz_str_copy(d.run, sizeof d.run, g->run, NULL);
 		kz_str_copy(d.actor, sizeof d.actor, g->actor, NULL);
 		kz_str_copy(d.revision, sizeof d.revision, g->revision, NULL);
 	}
 	pthread_mutex_lock(&a->lock);
-	put(a, &d);
+	put(a, &d, g && r->is_own);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -93,10 +142,10 @@ static size_t take_due(struct kz_px_audit *a, bool all, struct kz_px_denial out[
 	size_t count = 0;
 
 	for (size_t i = 0; i < KZ_PX_DENIALS && a->used > 0 && count < KZ_PX_TOGETHER; i++) {
-		if (!a->table[i].since_ms || (!all && now - a->table[i].since_ms < TOGETHER_MS))
+		if (!a->table[i].due_ms || (!all && now < a->table[i].due_ms))
 			continue;
 		out[count++] = a->table[i];
-		a->table[i].since_ms = 0;
+		a->table[i].due_ms = 0;
 		a->used--;
 	}
 	return count;
@@ -238,6 +287,14 @@ static void *run(void *arg)
 	return NULL;
 }
 
+static void release(struct kz_px_audit *a)
+{
+	free(a->table);
+	free(a->spenders);
+	a->table = NULL;
+	a->spenders = NULL;
+}
+
 enum kz_rc kz_px_audit_start(struct kz_px_audit *a, const char *path, struct kz_err *err)
 {
 	enum kz_rc rc;
@@ -245,12 +302,16 @@ enum kz_rc kz_px_audit_start(struct kz_px_audit *a, const char *path, struct kz_
 	memset(a, 0, sizeof *a);
 	if ((rc = kz_str_copy(a->path, sizeof a->path, path, err)) != KZ_OK)
 		return rc;
-	if (!(a->table = calloc(KZ_PX_DENIALS, sizeof *a->table)))
+	a->table = calloc(KZ_PX_DENIALS, sizeof *a->table);
+	a->spenders = calloc(KZ_PX_SPENDERS, sizeof *a->spenders);
+	if (!a->table || !a->spenders) {
+		release(a);
 		return kz_err_set(err, KZ_E_OS, "out of memory");
+	}
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->due, NULL);
 	if (pthread_create(&a->thread, NULL, run, a) != 0) {
-		free(a->table);
+		release(a);
 		return kz_err_set(err, KZ_E_OS, "no thread for the audit");
 	}
 	return KZ_OK;
@@ -263,5 +324,5 @@ void kz_px_audit_stop(struct kz_px_audit *a)
 	pthread_cond_signal(&a->due);
 	pthread_mutex_unlock(&a->lock);
 	pthread_join(a->thread, NULL);
-	free(a->table);
+	release(a);
 }

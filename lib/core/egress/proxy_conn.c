@@ -255,11 +255,15 @@ static void answer(struct kz_px_conn *c)
 void kz_px_refuse(struct kz_px_conn *c, enum kz_reason why)
 {
 	struct kz_px_shared *s = c->loop->shared;
+	struct kz_px_refused who = { .grant = c->grant ? &c->grant->grant : NULL,
+				     .is_own = c->is_own,
+				     .is_tcp = c->is_tcp,
+				     .uid = c->uid,
+				     .execution = c->execution };
 	bool is_begun = c->state == KZ_PX_TUNNEL || (c->plain && c->plain->is_begun);
 
 	atomic_fetch_add(&s->book.refused, 1);
-	kz_px_audit_put(&s->audit, why, c->request.has_target ? &c->request.target : NULL,
-			c->grant ? &c->grant->grant : NULL, c->execution);
+	kz_px_audit_put(&s->audit, why, c->request.has_target ? &c->request.target : NULL, &who);
 	/* in the middle of a stream nothing can be said any more */
 	if (is_begun) {
 		kz_px_close(c, true);

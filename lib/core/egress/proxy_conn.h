@@ -51,6 +51,7 @@ struct kz_px_conn {
 	struct kz_px_loop *loop;
 	enum kz_px_state state;
 	bool is_tcp, has_preamble, is_retried, is_ready, is_tunnel;
+	bool is_own;                         /* its grant was shown by whom it is for */
 	bool is_client_gone, is_server_lost; /* nothing can be sent to it any more */
 	uid_t uid;                           /* of the peer; Unix sockets */
 	char execution[KZ_ID_HEX];           /* of the preamble */

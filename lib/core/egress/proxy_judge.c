@@ -113,10 +113,11 @@ void kz_px_judge(struct kz_px_conn *c, const struct kz_httphead *h)
 		park(c);
 		return;
 	}
+	/* whose it is comes first, and whose refusal it is with it */
+	if (why == KZ_R_NONE && !(c->is_own = is_own(c, &c->grant->grant)))
+		why = KZ_R_GRANT_FOREIGN;
 	if (why == KZ_R_NONE)
 		why = kz_px_standing(c);
-	if (why == KZ_R_NONE && !is_own(c, &c->grant->grant))
-		why = KZ_R_GRANT_FOREIGN;
 	if (why == KZ_R_NONE)
 		why = kz_decide_target(&c->grant->grant.scope, env, &c->request.target);
 	if (why != KZ_R_NONE) {

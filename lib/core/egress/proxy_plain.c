@@ -118,7 +118,10 @@ static bool up(struct kz_px_conn *c)
 
 /* -- down -- */
 
-/* Heads of the answer. out: KZ_PX_REPLY_OK when the last is there; first gets what goes to the client */
+/*
+ * Heads of the answer. A server that goes on with 1xx has no answer, and must not hold the loop.
+ * out: KZ_PX_REPLY_OK when the last is there; first gets what goes to the client
+ */
 static enum kz_px_reply read_heads(struct kz_px_plain *p, struct kz_buf *first)
 {
 	for (;;) {
@@ -131,6 +134,8 @@ static enum kz_px_reply read_heads(struct kz_px_plain *p, struct kz_buf *first)
 		kz_buf_drop(&p->reply, used);
 		if (got == KZ_PX_REPLY_OK)
 			return got;
+		if (++p->infos > KZ_PX_INFOS)
+			return KZ_PX_REPLY_BAD;
 	}
 }
 

@@ -11,11 +11,14 @@
 #include "core/egress/proxy_body.h"
 #include "core/egress/proxy_forward.h"
 
+#define KZ_PX_INFOS 16 /* heads of 1xx before an answer; no server needs more, and each costs */
+
 struct kz_px_plain {
 	struct kz_buf out; /* for the server: the head, then pieces of the body */
 	size_t out_at;
 	struct kz_px_framer framer;
 	struct kz_buf reply;  /* the answer's head, as far as it came */
+	unsigned infos;       /* heads of 1xx that came */
 	bool is_answered;     /* the answer's head was passed on */
 	bool is_begun;        /* the client got something */
 	bool is_input_over;   /* the client sends no more */

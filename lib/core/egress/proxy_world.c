@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,8 @@
 
 /* Keys and revocations are two files, and a rotation replaces one after the other. */
 #define LOST_MS 2000
+/* Steering moves both clocks alike; only one that is set moves against boot time. */
+#define MOVED_MS 1000
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -87,6 +90,24 @@ static bool read_servers(const char *text, char out[KZ_PX_SERVERS])
 	return true;
 }
 
+static void take_denied(struct kz_px_world *n, const struct kz_policy *p)
+{
+	n->is_deny_bad = !kz_scope_deny_parse(p->config.deny_cidrs, n->deny, &n->env.deny_count);
+}
+
+/* What the operator denies counts at once, whatever the other settings are. */
+static void read_denied(const struct kz_px_watch *w, struct kz_px_world *n)
+{
+	struct kz_conf c = { .state = "" };
+	kz_auto_policy struct kz_policy p = { .revision = "" };
+
+	if (kz_str_copy(c.state, sizeof c.state, w->state, NULL) == KZ_OK &&
+	    kz_policy_load(&c, &p, NULL) == KZ_OK)
+		take_denied(n, &p);
+	else
+		n->is_deny_bad = true;
+}
+
 static enum kz_rc read_settings(struct kz_px_watch *w, struct kz_px_world *n, struct kz_err *err)
 {
 	struct kz_conf c;
@@ -96,7 +117,7 @@ static enum kz_rc read_settings(struct kz_px_watch *w, struct kz_px_world *n, st
 	if (rc != KZ_OK || (rc = kz_policy_load(&c, &p, err)) != KZ_OK)
 		return rc;
 	kz_grant_audience(c.set.kz_deployment_id, n->audience);
-	n->is_deny_bad = !kz_scope_deny_parse(p.config.deny_cidrs, n->deny, &n->env.deny_count);
+	take_denied(n, &p);
 	n->is_servers_unusable = !read_servers(c.set.kz_egress_resolvers, n->servers);
 	n->families = kz_str_eq(c.set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
 		      kz_str_eq(c.set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
@@ -206,6 +227,7 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 		return why.rc;
 	}
 	copy_settings(n, last);
+	read_denied(w, n);
 	kz_log(KZ_LOG_ERROR, "the settings make no sense, so the former ones count", "reason",
 	       why.reason, "text", why.text, NULL);
 	return KZ_OK;
@@ -214,16 +236,20 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 /* What differs from the set before. */
 struct change {
 	uint64_t env, public; /* marks */
-	bool is_env, is_public, is_late;
+	int64_t clock_ms;     /* of the day less boot time */
+	bool is_env, is_public, is_late, is_moved;
 };
 
 static struct change look(const struct kz_px_watch *w, const struct kz_px_world *last)
 {
 	struct change c = { .env = mark_dir(w->state, "env"),
-			    .public = mark_dir(w->state, "public") };
+			    .public = mark_dir(w->state, "public"),
+			    .clock_ms = kz_time_wall_ms() - kz_time_boot_ms() };
 
 	c.is_env = !last || c.env != w->env_mark;
 	c.is_public = !last || c.public != w->public_mark;
+	/* a clock that was set ends grants, or begins them: every connection is looked at again */
+	c.is_moved = last && llabs(c.clock_ms - w->clock_ms) > MOVED_MS;
 	c.is_late = last && !last->revoked && !last->is_cut &&
 		    kz_time_boot_ms() - last->lost_ms > LOST_MS;
 	return c;
@@ -251,8 +277,8 @@ static void take_public(struct kz_px_watch *w, const struct kz_px_world *last,
 			const struct change *c, struct kz_px_world *n)
 {
 	read_public(w, n);
-	/* what was verified by the same files stays verified */
-	if (!c->is_public)
+	/* what was verified by the same files, for the same deployment, stays verified */
+	if (!c->is_public && strcmp(last->audience, n->audience) == 0)
 		n->keys_number = last->keys_number;
 	n->lost_ms = last && !last->revoked ? last->lost_ms : kz_time_boot_ms();
 	n->is_cut = !n->revoked && (c->is_late || (last && last->is_cut));
@@ -273,10 +299,12 @@ enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *las
 	n->env.is_deny_unusable = n->is_deny_bad || n->is_self_bad;
 	is_same = last && n->is_self_bad == last->is_self_bad && same_self(n, last) &&
 		  n->resolv_mark == last->resolv_mark;
-	if (rc != KZ_OK || (is_same && !force && !c.is_env && !c.is_public && !c.is_late)) {
+	if (rc != KZ_OK ||
+	    (is_same && !force && !c.is_env && !c.is_public && !c.is_late && !c.is_moved)) {
 		kz_px_world_give(n);
 		return rc;
 	}
+	w->clock_ms = c.clock_ms;
 	w->env_mark = c.env;
 	w->public_mark = c.public;
 	take_public(w, last, &c, n);

@@ -1,0 +1,92 @@
+# Egress under attack: hostile servers, runs that try everything but the proxy, floods of refusals, settings that would open the policy.
+# shellcheck disable=SC2154 # run, kz_run and eg_mint set the variables
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+load ../egress
+
+setup_file() {
+	eg_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2
+}
+
+teardown_file() {
+	eg_stop
+}
+
+setup() {
+	eg_mint public_internet
+}
+
+attack() { eg_ask attack "$@"; }
+proxy_pid() { kz_service_pid kz-proxy; }
+
+@test "PROXY-19 a server that hints without end is cut off, and holds nobody up" {
+	attack hints
+}
+
+@test "PROXY-6 the resolver changes twice while names are asked for: each is answered, the proxy lives on" {
+	local before
+	before=$(proxy_pid)
+	attack resolver "$KZ_BIN/kz"
+	[ "$(proxy_pid)" = "$before" ]
+}
+
+@test "INV-27 inside an approved run there is the proxy's port and nothing else; without approval not even that" {
+	kz_run --approve t -c "$(cat "$BATS_TEST_DIRNAME/../egress/inside.py")"
+	[ "$output" = "port 127.0.0.1 3128"$'\n'"done" ]
+	kz_run -c "$(cat "$BATS_TEST_DIRNAME/../egress/inside.py")"
+	[ "$output" = "the proxy's port can be taken"$'\n'"done" ]
+}
+
+@test "AUD-6 another who shows a grant, even an expired one, spends nothing of its owner's rows" {
+	# of this grant, by somebody whose preamble names another execution
+	EG_EXECUTION=00000000000000000000000000000001 attack flood 400
+	kz_wait 10 eg_has_reason grant_foreign
+	eg_ask connect mine.four.pub.lab:22
+	kz_wait 10 eg_is_denied port_not_allowed mine.four.pub.lab 22
+	eg_mint public_internet --past=7200
+	EG_EXECUTION=00000000000000000000000000000001 eg_ask connect late.four.pub.lab:443
+	kz_wait 10 eg_is_denied grant_expired late.four.pub.lab 443
+	# the row names who showed it
+	"$KZ_BIN/kz-audit" list -j -k denial |
+		jq -se 'any(.reason == "grant_expired" and .egress[0].execution == "00000000000000000000000000000001")' >/dev/null
+}
+
+@test "INV-27 what the operator denies counts at once, though another setting makes no sense" {
+	run eg_ask connect four.pub.lab:9001
+	[ "$output" = "200 four.pub.lab:9001" ]
+	echo never >"$KZ_STATE/env/KZ_PROXY_IDLE_SECONDS"
+	echo 93.184.216.0/24 >"$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS"
+	sleep 1.5
+	run eg_ask connect four.pub.lab:9001
+	rm "$KZ_STATE/env/KZ_PROXY_IDLE_SECONDS" "$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS"
+	[ "$output" = "403 four.pub.lab:9001" ]
+	kz_wait 10 eg_is_denied address_denied four.pub.lab 9001
+	sleep 1.5
+	run eg_ask connect four.pub.lab:9001
+	[ "$output" = "200 four.pub.lab:9001" ]
+}
+
+is_isolated() { timeout 20 "$KZ_BIN/kz-grant" scope -j --approve t | jq -e '.effective == "isolated"' >/dev/null; }
+
+@test "INV-28 a policy file of odd bytes, a pipe or a directory is isolated, told, and waited for by nobody" {
+	local name file bad=""
+	for name in SANDBOX_EGRESS_ENABLED SANDBOX_EGRESS_MODE SANDBOX_EGRESS_ALLOWED_PORTS SANDBOX_EGRESS_TOKEN_TTL_SECONDS \
+		KZ_EGRESS_DENY_CIDRS KZ_PROXY_URL; do
+		file=$KZ_STATE/env/$name
+		[ ! -f "$file" ] || mv "$file" "$EG/kept"
+		printf '\377\376' >"$file"
+		is_isolated || bad+="$name: bytes; "
+		rm "$file"
+		mkfifo "$file"
+		is_isolated || bad+="$name: pipe; "
+		rm "$file"
+		mkdir "$file"
+		is_isolated || bad+="$name: directory; "
+		rmdir "$file"
+		[ ! -f "$EG/kept" ] || mv "$EG/kept" "$file"
+	done
+	echo "$bad"
+	[ -z "$bad" ]
+	! is_isolated
+}
