@@ -169,7 +169,7 @@ as_nobody() { as --clear-groups "$@"; }
 @test "ADM-3: kz status says in one line what kz-grant scope says" {
 	local line
 	line=$(kz status | grep '^network ')
-	[ "$line" = "network    public_internet; ports 80, 443" ]
+	[ "$line" = "network    public_internet; ports 80, 443; for approved runs" ]
 	kz config set SANDBOX_EGRESS_ALLOWED_PORTS=none
 	line=$(kz status | grep '^network ')
 	[[ "$line" == "network    ATTENTION: isolated: "*"; fix: kz config set SANDBOX_EGRESS_ALLOWED_PORTS="* ]]

@@ -91,7 +91,10 @@ enum kz_rc kz_audit_each(const char *path, const struct kz_audit_filter *f, kz_a
 	enum kz_rc rc;
 
 	if (f->kind && kz_audit_kind_find(f->kind) < 0)
-		return kz_refuse(err, KZ_R_USAGE, "there is no kind of audit row called that");
+		return kz_refuse(
+			err, KZ_R_USAGE,
+			"there is no kind of audit row called %.40s (man kz-audit lists them)",
+			f->kind);
 	rc = kz_audit_view_open(&v, path, err);
 	if (rc == KZ_OK && f->last > 0) {
 		rc = walk_view(&v, &count, err);

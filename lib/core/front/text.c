@@ -80,6 +80,8 @@ static enum kz_rc add_egress(const struct kz_json *egress, struct kz_buf *b, str
 	for (size_t i = 0; !rc && i < kz_json_count(ports); i++)
 		rc = kz_buf_printf(b, err, "%s%lld", i ? ", " : "; ports ",
 				   (long long)kz_json_int_value(kz_json_at(ports, i)));
+	if (!rc && kz_json_count(ports) > 0)
+		rc = kz_buf_puts(b, "; for approved runs", err);
 	if (!rc && fix[0])
 		rc = kz_buf_printf(b, err, "; fix: %s", fix);
 	return rc ? rc : kz_buf_puts(b, "\n", err);
