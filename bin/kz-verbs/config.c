@@ -84,15 +84,23 @@ static enum kz_rc run_show(struct kz_cli *cli)
 	return rc ? rc : show(cli, &c);
 }
 
+/* NAME=VALUE..., or one NAME VALUE as two words. */
 static enum kz_rc run_set(struct kz_cli *cli)
 {
+	kz_auto_buf struct kz_buf pair = KZ_BUF_INIT(16384);
+	bool is_pair = cli->operand_count == 2 && !strchr(cli->operands[0], '=');
+	const char *const *sets = (const char *const *)cli->operands;
+	const char *one;
 	struct kz_front f;
 	enum kz_rc rc = kz_front_init(&f, &cli->err);
 
+	if (!rc && is_pair)
+		rc = kz_buf_printf(&pair, &cli->err, "%s=%s", cli->operands[0], cli->operands[1]);
 	if (rc)
 		return rc;
 	f.say = kz_verb_say;
-	return kz_front_set(&f, (const char *const *)cli->operands, (size_t)cli->operand_count,
+	one = kz_buf_str(&pair);
+	return kz_front_set(&f, is_pair ? &one : sets, is_pair ? 1 : (size_t)cli->operand_count,
 			    &cli->err);
 }
 

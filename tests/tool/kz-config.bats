@@ -55,6 +55,18 @@ make_state() {
 	[ "$(kz config show -j KZ_RUN_PIDS | jq -r .value)" = 64 ]
 }
 
+@test "POOL-8: one setting may be two words, its value kept as it is" {
+	make_state
+	kz config set KZ_RUN_PIDS 65
+	[ "$(cat "$KZ_STATE/env/KZ_RUN_PIDS")" = 65 ]
+	kz config set KZ_EGRESS_DENY_CIDRS "8.8.8.0/24, a=b"
+	[ "$(cat "$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS")" = "8.8.8.0/24, a=b" ]
+	run --separate-stderr kz config set KZ_RUN_PIDS
+	[ "$status" -ne 0 ] && [ -n "$stderr" ]
+	run --separate-stderr kz config set NO_SUCH_SETTING 1
+	[ "$status" -eq 78 ] && [[ "$stderr" == *setting_unknown* ]]
+}
+
 @test "POOL-8: nonsense is refused by name, with status 78, and nothing is stored" {
 	make_state
 	local bad

@@ -338,7 +338,7 @@ static void test_pol16_pol17_pol18_hints_narrow(void **state)
 {
 	static const char *const one[] = { "PUB.test." },
 				 *const both[] = { "pub.test", "1.1.1.1", "other.test" },
-				 *const unknown[] = { "npmjs" },
+				 *const unknown[] = { "elsewhere" },
 				 *const bad[] = { "*", "", "pub.test:443" };
 	struct kz_scope_config c = config("host_allowlist");
 	struct kz_scope s, before;
