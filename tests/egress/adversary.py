@@ -1,4 +1,8 @@
 """What a hostile server, run or neighbour does to kz-proxy; one function a manner (see tests/machine/adversary-egress.bats)."""
+import collections
+import contextlib
+import os
+import socket
 import subprocess
 import time
 
@@ -34,6 +38,50 @@ def resolver(kz):
         c.s.close()
     with Conn() as c:
         assert status(c.send(connect_head("four.pub.lab:9001")).head()) == 200
+
+
+def patient():
+    """A connection; the queue of the proxy's socket may be full for a moment, and a worker's forwarder comes again too."""
+    for _ in range(300):
+        try:
+            return Conn()
+        except BlockingIOError:
+            time.sleep(0.01)
+    raise AssertionError("the queue stays full")
+
+
+def crowd():
+    """A neighbour without a grant opens as many connections as there may be, and stays when it is told no."""
+    child = os.fork()
+    if child == 0:
+        try:
+            # it has the directory of the socket only, as a worker does
+            os.chdir(os.path.dirname(os.environ["EG_SOCK"]))
+            os.setuid(54321)
+            kept = collections.deque(maxlen=1200)
+            while True:
+                s = socket.socket(socket.AF_UNIX)
+                s.connect("proxy.sock")
+                with contextlib.suppress(ConnectionError):
+                    s.send(b"no preamble")
+                kept.append(s)
+                time.sleep(0.0005)
+        except BaseException as e:
+            print("the neighbour:", repr(e), flush=True)
+        finally:
+            os._exit(1)
+    try:
+        time.sleep(1)
+        for _ in range(40):
+            with patient() as c:
+                got = c.send(connect_head("four.pub.lab:9001")).head()
+                assert status(got) == 200, got
+            time.sleep(0.05)
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "the neighbour gave up"
+    finally:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(child, 9)
+            os.waitpid(child, 0)
 
 
 def flood(count):

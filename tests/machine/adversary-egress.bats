@@ -6,6 +6,8 @@ load ../kz
 load ../egress
 
 setup_file() {
+	# what the proxy inherits: some 600 connections
+	ulimit -Sn 1600 && ulimit -Hn 1600 || return 1
 	eg_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2
 }
 
@@ -36,6 +38,11 @@ proxy_pid() { kz_service_pid kz-proxy; }
 	[ "$output" = "port 127.0.0.1 3128"$'\n'"done" ]
 	kz_run -c "$(cat "$BATS_TEST_DIRNAME/../egress/inside.py")"
 	[ "$output" = "the proxy's port can be taken"$'\n'"done" ]
+}
+
+@test "PROXY-19 a neighbour that fills every place with connections that were told no stops nobody" {
+	attack crowd
+	kz_wait 10 eg_has_reason head_malformed
 }
 
 @test "AUD-6 another who shows a grant, even an expired one, spends nothing of its owner's rows" {

@@ -13,15 +13,36 @@
 #define ACCEPTS 32       /* at one event */
 #define THROWN (1 << 20) /* bytes that are thrown away before the connection goes */
 
+static bool is_said(enum kz_px_state state)
+{
+	return state == KZ_PX_ANSWER || state == KZ_PX_LINGER;
+}
+
+static void join(struct kz_px_conn **first, struct kz_px_conn **last, struct kz_px_conn *c)
+{
+	c->heads = (struct kz_px_link){ *last, NULL };
+	*(*last ? &(*last)->heads.next : first) = c;
+	*last = c;
+}
+
+static void leave(struct kz_px_conn **first, struct kz_px_conn **last, struct kz_px_conn *c)
+{
+	*(c->heads.prev ? &c->heads.prev->heads.next : first) = c->heads.next;
+	*(c->heads.next ? &c->heads.next->heads.prev : last) = c->heads.prev;
+}
+
 void kz_px_state(struct kz_px_conn *c, enum kz_px_state state)
 {
 	struct kz_px_loop *l = c->loop;
 
 	if (c->state == KZ_PX_HEAD && state != KZ_PX_HEAD) {
-		*(c->heads.prev ? &c->heads.prev->heads.next : &l->heads) = c->heads.next;
-		*(c->heads.next ? &c->heads.next->heads.prev : &l->heads_last) = c->heads.prev;
+		leave(&l->heads, &l->heads_last, c);
 		l->head_count--;
 	}
+	if (is_said(c->state) && !is_said(state))
+		leave(&l->said, &l->said_last, c);
+	if (!is_said(c->state) && is_said(state))
+		join(&l->said, &l->said_last, c);
 	c->state = state;
 	c->since_ms = c->active_ms = l->now_ms;
 	if (state != KZ_PX_DEAD)
@@ -34,6 +55,17 @@ static void oldest_goes(struct kz_px_loop *l)
 {
 	if (l->heads)
 		kz_px_refuse(l->heads, KZ_R_TUNNEL_LIMIT);
+}
+
+/* There are too many: who was told no and stays goes before anybody who still asks. */
+static void one_goes(struct kz_px_loop *l, struct kz_px_conn *fresh)
+{
+	if (l->said)
+		kz_px_close(l->said, false);
+	else if (l->heads && l->heads != fresh)
+		oldest_goes(l);
+	else if (fresh)
+		kz_px_refuse(fresh, KZ_R_TUNNEL_LIMIT);
 }
 
 /* A peer with many heads under way loses the oldest of them, so that slow ones stop nobody [PROXY-19]. */
@@ -96,19 +128,13 @@ static void take(struct kz_px_loop *l, int fd, bool is_tcp)
 		l->all->all.prev = c;
 	l->all = c;
 	l->count++;
-	c->heads = (struct kz_px_link){ l->heads_last, NULL };
-	*(l->heads_last ? &l->heads_last->heads.next : &l->heads) = c;
-	l->heads_last = c;
+	join(&l->heads, &l->heads_last, c);
 	l->head_count++;
 	atomic_fetch_add(&l->shared->book.connections, 1);
 	atomic_fetch_add(&l->shared->book.accepted, 1);
 	kz_px_state(c, KZ_PX_HEAD);
-	if (atomic_load(&l->shared->book.connections) > l->shared->book.most) {
-		if (l->heads != c)
-			oldest_goes(l);
-		else
-			kz_px_refuse(c, KZ_R_TUNNEL_LIMIT);
-	}
+	if (atomic_load(&l->shared->book.connections) > l->shared->book.most)
+		one_goes(l, c);
 }
 
 /* No descriptor is left: one is given up to tell the waiting one no, so that it does not wait for ever. */
@@ -116,7 +142,7 @@ static void turn_away(struct kz_px_loop *l, int listener)
 {
 	int fd;
 
-	oldest_goes(l);
+	one_goes(l, NULL);
 	close(l->spare);
 	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {

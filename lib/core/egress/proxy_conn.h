@@ -51,13 +51,13 @@ struct kz_px_conn {
 	struct kz_px_loop *loop;
 	enum kz_px_state state;
 	bool is_tcp, has_preamble, is_retried, is_ready, is_tunnel;
-	bool is_own;                         /* its grant was shown by whom it is for */
-	bool is_client_gone, is_server_lost; /* nothing can be sent to it any more */
-	uid_t uid;                           /* of the peer; Unix sockets */
-	char execution[KZ_ID_HEX];           /* of the preamble */
-	struct kz_px_link all, heads, timer, ready;
-	int slot;                              /* of the wheel, -1: none */
-	int64_t due_ms;                        /* when the wheel looks at it, boot time */
+	bool is_own;                                /* its grant was shown by whom it is for */
+	bool is_client_gone, is_server_lost;        /* nothing can be sent to it any more */
+	uid_t uid;                                  /* of the peer; Unix sockets */
+	char execution[KZ_ID_HEX];                  /* of the preamble */
+	struct kz_px_link all, heads, timer, ready; /* heads: of the list of its state */
+	int slot;                                   /* of the wheel, -1: none */
+	int64_t due_ms;                             /* when the wheel looks at it, boot time */
 	int64_t since_ms, active_ms, limit_ms; /* of the state; of the last byte; of this dial */
 	char *in;                              /* head, and what came with it */
 	size_t in_len, in_cap, in_used;        /* in_used: preamble and head */
@@ -102,6 +102,7 @@ struct kz_px_loop {
 	int64_t tick;                              /* of the wheel: all before it were looked at */
 	struct kz_px_conn *slots[KZ_PX_SLOTS + 1]; /* the last: those being looked at */
 	struct kz_px_conn *all, *heads, *heads_last, *ready, *dead;
+	struct kz_px_conn *said, *said_last; /* those to whom all was said, or is being said */
 	size_t count, head_count, head_most;
 	size_t timer_count;
 	int spare; /* a descriptor that is given up to refuse one connection */
