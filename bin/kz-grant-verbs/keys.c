@@ -35,7 +35,7 @@ static enum kz_rc write_public(const struct kz_conf *c, struct kz_err *err)
 
 	if (!rc)
 		rc = kz_keys_read(c->state, KZ_KEY_GRANT, &key, err);
-	return rc ? rc : kz_revoke(c->state, &key, NULL, 0, kz_time_wall_ms() / 1000, NULL, err);
+	return rc ? rc : kz_revoke(c->state, &key, NULL, 0, kz_time_wall_ms(), NULL, err);
 }
 
 static enum kz_rc show(struct kz_cli *cli, const struct kz_keyring *ring)

@@ -60,7 +60,8 @@ static enum kz_rc revoke_grants(struct kz_cli *cli, const char *before)
 	if ((rc = take_which(cli, before, now_s, &execution, &before_s)) ||
 	    (rc = kz_conf_load(&c, NULL, &cli->err)) ||
 	    (rc = kz_keys_read(c.state, KZ_KEY_GRANT, &key, &cli->err)) ||
-	    (rc = kz_revoke(c.state, &key, execution, before_s, now_s, &serial, &cli->err)))
+	    (rc = kz_revoke(c.state, &key, execution, before_s, kz_time_wall_ms(), &serial,
+			    &cli->err)))
 		return rc;
 	/* What is revoked stays so, also when it cannot be put on record. */
 	if ((rc = kz_grant_audit(&c, &audit, &cli->err)) ||

@@ -84,8 +84,7 @@ static void use_state(const char *state)
 	must(kz_keys_make(state, (gid_t)-1, &err), &err, "keys");
 	must(kz_public_write(state, &err), &err, "public keys");
 	must(kz_keys_read(state, KZ_KEY_GRANT, &key, &err), &err, "grant key");
-	must(kz_revoke(state, &key, NULL, 0, kz_time_wall_ms() / 1000, NULL, &err), &err,
-	     "revocations");
+	must(kz_revoke(state, &key, NULL, 0, kz_time_wall_ms(), NULL, &err), &err, "revocations");
 	must(kz_conf_load(&conf, state, &err), &err, "settings");
 	kz_grant_audience(conf.set.kz_deployment_id, audience);
 }

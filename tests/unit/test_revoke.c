@@ -57,13 +57,18 @@ static int teardown(void **state)
 	return kz_tree_remove(AT_FDCWD, state_dir, NULL);
 }
 
-static int64_t add(const char *execution, int64_t before_s, int64_t now_s)
+static int64_t add_ms(const char *execution, int64_t before_s, int64_t now_ms)
 {
 	int64_t serial = 0;
 
-	assert_int_equal(kz_revoke(state_dir, &key, execution, before_s, now_s, &serial, NULL),
+	assert_int_equal(kz_revoke(state_dir, &key, execution, before_s, now_ms, &serial, NULL),
 			 KZ_OK);
 	return serial;
+}
+
+static int64_t add(const char *execution, int64_t before_s, int64_t now_s)
+{
+	return add_ms(execution, before_s, now_s * 1000);
 }
 
 static struct kz_revoked *reading(int64_t serial)
@@ -162,6 +167,16 @@ static void the_serial_only_grows(void **state)
 	/* a file that was lost is followed by a newer one */
 	assert_int_equal(unlink(file), 0);
 	assert_true(add(NULL, 0, NOW + 60) > last);
+	last = add(ID_A, 0, NOW + 60);
+	assert_int_equal(unlink(file), 0);
+	/* within the second too, as when keys are rotated right after a revocation */
+	for (int i = 1; i < 20; i++) {
+		int64_t now_ms = (NOW + 60) * 1000 + 10 * i;
+
+		assert_true(add_ms(ID_A, 0, now_ms) > last);
+		last = add_ms(ID_B, 0, now_ms);
+		assert_int_equal(unlink(file), 0);
+	}
 }
 
 static void an_altered_file_fails_closed(void **state)
@@ -291,7 +306,7 @@ static void bad_input_changes_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		kz_revoke(state_dir, &key, bad[i], 0, NOW, NULL, &err);
+		kz_revoke(state_dir, &key, bad[i], 0, NOW * 1000, NULL, &err);
 		assert_string_equal(err.reason, "malformed_input");
 	}
 	kz_auto_revoked struct kz_revoked *r = reading(0);
@@ -335,7 +350,7 @@ static void a_full_file_says_so(void **state)
 		g = grant(id, NOW);
 		assert_false(kz_revoked_has(full, &g));
 	}
-	kz_revoke(state_dir, &key, ID_B, 0, NOW, NULL, &err);
+	kz_revoke(state_dir, &key, ID_B, 0, NOW * 1000, NULL, &err);
 	assert_string_equal(err.reason, "revocations_full");
 	kz_auto_revoked struct kz_revoked *still = reading(0);
 	assert_int_equal(kz_revoked_serial(still), 5);

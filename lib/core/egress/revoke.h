@@ -44,11 +44,11 @@ bool kz_revoked_has(const struct kz_revoked *r, const struct kz_grant *g);
  * issued before a Unix time (it never moves back), or nothing: then the file is only made
  * or signed anew where it is missing or of a former key.  Entries whose grants cannot be
  * valid any more are dropped.  Atomic; one writer at a time.
- * in: key is grant.key; execution NULL and before_s 0: nothing to add; now_s: Unix time
+ * in: key is grant.key; execution NULL and before_s 0: nothing to add; now_ms: Unix time in milliseconds
  * out: serial (NULL: not wanted)
  * err: malformed_input (no execution id); revocations_full; no_permission; KZ_E_CANTCREAT, KZ_E_IO: the old file stays
  */
 enum kz_rc kz_revoke(const char *state, const struct kz_secret *key, const char *execution,
-		     int64_t before_s, int64_t now_s, int64_t *serial, struct kz_err *err);
+		     int64_t before_s, int64_t now_ms, int64_t *serial, struct kz_err *err);
 
 #endif

@@ -91,8 +91,9 @@ static bool is_id(const char *s)
 }
 
 enum kz_rc kz_revoke(const char *state, const struct kz_secret *key, const char *execution,
-		     int64_t before_s, int64_t now_s, int64_t *serial, struct kz_err *err)
+		     int64_t before_s, int64_t now_ms, int64_t *serial, struct kz_err *err)
 {
+	int64_t now_s = now_ms / 1000;
 	kz_auto_close int dir = -1;
 	kz_auto_close int lock = -1;
 	kz_auto_revoked struct kz_revoked *r = malloc(sizeof(*r));
@@ -113,8 +114,8 @@ enum kz_rc kz_revoke(const char *state, const struct kz_secret *key, const char 
 		prune(r, execution, now_s);
 		if (before_s > r->before_s)
 			r->before_s = before_s;
-		/* Of the clock, so that a file that was lost or is of a former key is followed by a newer one. */
-		r->serial = r->serial + 1 > now_s * 1000 ? r->serial + 1 : now_s * 1000;
+		/* Of the clock, so that a file that was lost or is of a former key is followed by a newer one, a moment later too. */
+		r->serial = r->serial + 1 > now_ms ? r->serial + 1 : now_ms;
 		rc = execution ? add(r, execution, now_s, err) : KZ_OK;
 		if (!rc)
 			rc = save(dir, key, &own, r, err);

@@ -193,7 +193,7 @@ static enum kz_rc make_public(const struct kz_front *f, struct kz_err *err)
 
 	if (!rc)
 		rc = kz_keys_read(f->state, KZ_KEY_GRANT, &key, err);
-	return rc ? rc : kz_revoke(f->state, &key, NULL, 0, kz_time_wall_ms() / 1000, NULL, err);
+	return rc ? rc : kz_revoke(f->state, &key, NULL, 0, kz_time_wall_ms(), NULL, err);
 }
 
 enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_err *err)
