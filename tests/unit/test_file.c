@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/mark.h"
 #include "base/str.h"
 
 struct place {
@@ -348,11 +349,45 @@ static void lock_is_exclusive_until_closed(void **state)
 	close(b);
 }
 
+/* What is read again only when it was changed must see every change [POL-19]. */
+static void a_mark_tells_every_change(void **state)
+{
+	struct place *p = *state;
+	char a[128], b[128];
+	uint64_t dir, file;
+
+	kz_str_format(a, sizeof(a), NULL, "%s/a", p->path);
+	kz_str_format(b, sizeof(b), NULL, "%s/b", p->path);
+	assert_int_equal(kz_mark_file(a), 0);
+	assert_int_equal(kz_mark_dir(a), 0);
+	dir = kz_mark_dir(p->path);
+	assert_int_not_equal(dir, 0);
+	assert_int_equal(kz_file_replace(p->fd, "a", "1", 1, 0600, (gid_t)-1, NULL), KZ_OK);
+	assert_int_not_equal(kz_mark_dir(p->path), dir);
+	dir = kz_mark_dir(p->path);
+	file = kz_mark_file(a);
+	assert_int_not_equal(file, 0);
+	/* the same bytes again, in a new file */
+	assert_int_equal(kz_file_replace(p->fd, "a", "1", 1, 0600, (gid_t)-1, NULL), KZ_OK);
+	assert_int_not_equal(kz_mark_dir(p->path), dir);
+	assert_int_not_equal(kz_mark_file(a), file);
+	dir = kz_mark_dir(p->path);
+	assert_int_equal(rename(a, b), 0);
+	assert_int_not_equal(kz_mark_dir(p->path), dir);
+	dir = kz_mark_dir(p->path);
+	/* reading changes nothing, and a file of another name does not count */
+	assert_int_equal(kz_file_replace(p->fd, ".lock", "", 0, 0600, (gid_t)-1, NULL), KZ_OK);
+	assert_int_equal(kz_mark_dir(p->path), dir);
+	assert_int_equal(unlink(b), 0);
+	assert_int_not_equal(kz_mark_dir(p->path), dir);
+}
+
 #define IN_PLACE(fn) cmocka_unit_test_setup_teardown(fn, place_make, place_drop)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		IN_PLACE(a_mark_tells_every_change),
 		IN_PLACE(file_replace_sets_content_and_mode),
 		IN_PLACE(file_replace_failing_leaves_old_and_nothing_else),
 		IN_PLACE(file_replace_does_not_follow_a_link),

@@ -2,12 +2,11 @@
 #include "core/egress/proxy_world.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/mark.h"
 #include "base/str.h"
 #include "core/egress/policy.h"
 #include "core/egress/self.h"
@@ -17,47 +16,14 @@
 /* Steering moves both clocks alike; only one that is set moves against boot time. */
 #define MOVED_MS 1000
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	return (h ^ v) * UINT64_C(0x100000001b3);
-}
-
-static uint64_t mark_stat(uint64_t h, const struct stat *st)
-{
-	h = mix(mix(h, st->st_ino), (uint64_t)st->st_size);
-	h = mix(mix(h, (uint64_t)st->st_mtim.tv_sec), (uint64_t)st->st_mtim.tv_nsec);
-	return mix(mix(h, (uint64_t)st->st_ctim.tv_sec), (uint64_t)st->st_ctim.tv_nsec);
-}
-
-/* Changes with any change of a folder's files; their order does not count. */
+/* Changes with any change of a folder's files. */
 static uint64_t mark_dir(const char *state, const char *name)
 {
-	kz_auto_closedir DIR *d = NULL;
-	const struct dirent *e;
 	char path[300];
-	struct stat st;
-	uint64_t sum = 1;
 
-	if (kz_str_format(path, sizeof path, NULL, "%s/%s", state, name) != KZ_OK ||
-	    !(d = opendir(path)))
-		return 0;
-	while ((e = readdir(d))) {
-		uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
-			continue;
-		for (const char *p = e->d_name; *p; p++)
-			h = mix(h, (unsigned char)*p);
-		sum += mark_stat(h, &st);
-	}
-	return sum;
-}
-
-static uint64_t mark_file(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? mark_stat(1, &st) : 0;
+	return kz_str_format(path, sizeof path, NULL, "%s/%s", state, name) == KZ_OK ?
+		       kz_mark_dir(path) :
+		       0;
 }
 
 /* One ADDRESS[:PORT], IPv6 with a port in brackets, as c-ares takes it. */
@@ -265,7 +231,7 @@ static struct kz_px_world *follow(const struct kz_px_world *last)
 	atomic_init(&n->refs, 1);
 	n->number = last ? last->number + 1 : 1;
 	n->serial = last ? last->serial : 0;
-	n->resolv_mark = mark_file("/etc/resolv.conf");
+	n->resolv_mark = kz_mark_file("/etc/resolv.conf");
 	n->env.deny = n->deny;
 	n->env.self = n->self;
 	read_self(n);

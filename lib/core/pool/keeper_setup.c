@@ -1,42 +1,20 @@
 /* Settings, the connection to Valkey, the published image. */
-#include <dirent.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/mark.h"
 #include "base/str.h"
 #include "base/where.h"
 #include "core/pool/keeper_parts.h"
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	return (h ^ v) * UINT64_C(0x100000001b3);
-}
-
-/* Changes with any change of the files of STATE/env; their order does not count. */
+/* Changes with any change of the files of STATE/env. */
 static uint64_t conf_mark(const char *state)
 {
-	kz_auto_closedir DIR *d = NULL;
-	const struct dirent *e;
 	char path[300];
-	struct stat st;
-	uint64_t sum = 1;
 
-	if (kz_str_format(path, sizeof(path), NULL, "%s/env", state) != KZ_OK ||
-	    !(d = opendir(path)))
-		return 0;
-	while ((e = readdir(d))) {
-		uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-		if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) < 0)
-			continue;
-		for (const char *p = e->d_name; *p; p++)
-			h = mix(h, (unsigned char)*p);
-		h = mix(mix(h, st.st_ino), (uint64_t)st.st_size);
-		h = mix(mix(h, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
-		sum += h;
-	}
-	return sum;
+	return kz_str_format(path, sizeof(path), NULL, "%s/env", state) == KZ_OK ?
+		       kz_mark_dir(path) :
+		       0;
 }
 
 /* What was made with other settings is made anew. */
