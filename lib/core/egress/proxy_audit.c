@@ -97,6 +97,9 @@ static void put(struct kz_px_audit *a, struct kz_px_denial *d, bool is_grant)
 		return;
 	d->host[0] = '\0';
 	d->port = 0;
+	/* what was only named or shown by somebody else would be another row each time */
+	if (!is_grant)
+		d->execution[0] = d->run[0] = d->actor[0] = d->revision[0] = '\0';
 	d->due_ms = now + REST_MS;
 	if (!put_within(a, d, KZ_PX_EACH, KZ_PX_EACH + KZ_PX_REST, true, &rest))
 		atomic_fetch_add(&a->lost, 1);

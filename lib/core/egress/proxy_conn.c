@@ -248,9 +248,15 @@ static void throw_away(struct kz_px_conn *c)
 		kz_px_close(c, false);
 }
 
+/* The last quarter of the places is for who still asks: whoever was told no goes at once then [PROXY-19]. */
+static bool is_crowded(const struct kz_px_book *b)
+{
+	return atomic_load(&b->connections) > b->most / 4 * 3;
+}
+
 void kz_px_linger(struct kz_px_conn *c)
 {
-	if (shutdown(c->client.fd, SHUT_WR) != 0) {
+	if (is_crowded(&c->loop->shared->book) || shutdown(c->client.fd, SHUT_WR) != 0) {
 		kz_px_close(c, false);
 		return;
 	}
