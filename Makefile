@@ -35,6 +35,8 @@ LIBS_filter := -lseccomp
 LIBS_arc := -larchive
 LIBS_http := -lcurl
 LIBS_dns := -lcares
+LIBS_xml := -lexpat
+LIBS_deflate := -lz
 
 PROGRAMS := $(patsubst bin/%.deps,%,$(wildcard bin/*.deps))
 LIBDIRS := base rule cli worker $(patsubst lib/%/,%,$(wildcard lib/core/*/))

@@ -168,6 +168,71 @@
 	"INSERT OR IGNORE INTO reason VALUES ('receipt_invalid', 1, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('receipt_differs', 1, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('run_unknown', 66, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('run_unended', 75, 'refusal');\n"
+	"INSERT OR IGNORE INTO reason VALUES ('run_unended', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('store_unavailable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('store_refused', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('store_full', 73, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('object_exists', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('object_missing', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('object_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('object_damaged', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('workspace_over_bound', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('workspace_superseded', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('workspace_missing', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('workspace_unkept', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('archive_refused', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('file_missing', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('file_not_regular', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('file_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('file_binary', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('lines_over_bound', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('edit_malformed', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('missing_tag', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('unknown_tag', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('stale_anchor', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('ambiguous_anchor', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('unseen_lines', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('line_out_of_range', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('bad_range', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('edit_overlap', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('conflicting_tags', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('edit_noop', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('register_empty', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('register_ambiguous', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('register_full', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('block_unsupported', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('target_exists', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('scope_malformed', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('capability_missing', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('capability_invalid', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('app_keys_missing', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('audience_unavailable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('member_inactive', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_audience_changed', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_not_ready', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_failed', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_over_count', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_over_bytes', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_unavailable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_none', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_room_changed', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_updated_in_turn', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_manifest_mismatch', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_digest_mismatch', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('projection_failed', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('link_not_sole', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_pointer_private', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_withdrawn', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_not_member', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_read_only', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('grant_other_project', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('native_invalid', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('native_mismatch', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('native_encrypted', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('native_bomb', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('native_unavailable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('output_name_taken', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('host_administration', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('gate_denied', 1, 'refusal');\n"
 
 #endif

@@ -296,6 +296,42 @@ const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {
 		.least = 1, .most = 65536, .type = KZ_SETTING_INT,
 		.offset = offsetof(struct kz_settings, kz_proxy_tunnels_per_grant),
 		.size = sizeof(((struct kz_settings *)0)->kz_proxy_tunnels_per_grant) },
+	[KZ_SETTING_SANDBOX_WORKSPACE_PERSIST] = {
+		.name = "SANDBOX_WORKSPACE_PERSIST", .unit = "true, false", .default_text = "true", .choices = "",
+		.what = "keep workspaces between the runs of one conversation",
+		.least = 0, .most = 0, .type = KZ_SETTING_BOOL,
+		.offset = offsetof(struct kz_settings, sandbox_workspace_persist),
+		.size = sizeof(((struct kz_settings *)0)->sandbox_workspace_persist) },
+	[KZ_SETTING_SANDBOX_WORKSPACE_MAX_BYTES] = {
+		.name = "SANDBOX_WORKSPACE_MAX_BYTES", .unit = "bytes", .default_text = "8388608", .choices = "",
+		.what = "a workspace as it is stored, before compression",
+		.least = 1024, .most = 1073741824, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, sandbox_workspace_max_bytes),
+		.size = sizeof(((struct kz_settings *)0)->sandbox_workspace_max_bytes) },
+	[KZ_SETTING_SANDBOX_HASHLINE_STATE_MAX_BYTES] = {
+		.name = "SANDBOX_HASHLINE_STATE_MAX_BYTES", .unit = "bytes", .default_text = "67108864", .choices = "",
+		.what = "record of the lines that were shown, one workspace",
+		.least = 1024, .most = 67108864, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, sandbox_hashline_state_max_bytes),
+		.size = sizeof(((struct kz_settings *)0)->sandbox_hashline_state_max_bytes) },
+	[KZ_SETTING_KZ_WORKSPACE_KEEP] = {
+		.name = "KZ_WORKSPACE_KEEP", .unit = "generations", .default_text = "2", .choices = "",
+		.what = "generations of a workspace that are kept",
+		.least = 1, .most = 1000, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_workspace_keep),
+		.size = sizeof(((struct kz_settings *)0)->kz_workspace_keep) },
+	[KZ_SETTING_KZ_OBJECTS_URL] = {
+		.name = "KZ_OBJECTS_URL", .unit = "url", .default_text = "dir:objects", .choices = "",
+		.what = "where workspaces are kept: dir:PATH, or s3+https://HOST/BUCKET[/PREFIX][?region=REGION]",
+		.least = 1, .most = 255, .type = KZ_SETTING_TEXT,
+		.offset = offsetof(struct kz_settings, kz_objects_url),
+		.size = sizeof(((struct kz_settings *)0)->kz_objects_url) },
+	[KZ_SETTING_KZ_APP_KEYS_FILE] = {
+		.name = "KZ_APP_KEYS_FILE", .unit = "path", .default_text = "", .choices = "",
+		.what = "public keys of the application that signs scopes (k4.public, one a line); empty: none, --scope is refused",
+		.least = 0, .most = 255, .type = KZ_SETTING_TEXT,
+		.offset = offsetof(struct kz_settings, kz_app_keys_file),
+		.size = sizeof(((struct kz_settings *)0)->kz_app_keys_file) },
 };
 
 void kz_settings_default(struct kz_settings *s)
@@ -341,5 +377,11 @@ void kz_settings_default(struct kz_settings *s)
 		.kz_proxy_first_byte_seconds = 60,
 		.kz_proxy_idle_seconds = 300,
 		.kz_proxy_tunnels_per_grant = 256,
+		.sandbox_workspace_persist = true,
+		.sandbox_workspace_max_bytes = 8388608,
+		.sandbox_hashline_state_max_bytes = 67108864,
+		.kz_workspace_keep = 2,
+		.kz_objects_url = "dir:objects",
+		.kz_app_keys_file = "",
 	};
 }

@@ -48,6 +48,12 @@ struct kz_settings {
 	int64_t kz_proxy_first_byte_seconds; /* s */
 	int64_t kz_proxy_idle_seconds; /* s */
 	int64_t kz_proxy_tunnels_per_grant; /* connections */
+	bool sandbox_workspace_persist;
+	int64_t sandbox_workspace_max_bytes; /* bytes */
+	int64_t sandbox_hashline_state_max_bytes; /* bytes */
+	int64_t kz_workspace_keep; /* generations */
+	char kz_objects_url[256]; /* url */
+	char kz_app_keys_file[256]; /* path */
 };
 
 enum kz_setting_id {
@@ -100,6 +106,12 @@ enum kz_setting_id {
 	KZ_SETTING_KZ_PROXY_FIRST_BYTE_SECONDS,
 	KZ_SETTING_KZ_PROXY_IDLE_SECONDS,
 	KZ_SETTING_KZ_PROXY_TUNNELS_PER_GRANT,
+	KZ_SETTING_SANDBOX_WORKSPACE_PERSIST,
+	KZ_SETTING_SANDBOX_WORKSPACE_MAX_BYTES,
+	KZ_SETTING_SANDBOX_HASHLINE_STATE_MAX_BYTES,
+	KZ_SETTING_KZ_WORKSPACE_KEEP,
+	KZ_SETTING_KZ_OBJECTS_URL,
+	KZ_SETTING_KZ_APP_KEYS_FILE,
 	KZ_SETTING_COUNT
 };
 
