@@ -71,6 +71,7 @@ struct kz_job {
 	bool is_bound, is_dispatch_written, is_end_recorded;
 	struct kz_egress egress; /* a grant, or why there is none */
 	bool has_egress;
+	struct kz_keep *keep; /* the workspace (core/run/keep.h); NULL: none is kept */
 	enum kz_run_state state;         /* as recorded in the audit store */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
 	struct kz_job_stream in;         /* standard input as it was sent */
@@ -94,8 +95,10 @@ enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
 /* Give the worker of an own lease up (nothing was put there yet) and acquire another. in: cause is a reason code */
 enum kz_rc kz_job_lease_again(struct kz_job *j, const char *cause, struct kz_err *err);
-/* Connects, binds, puts program and inputs. */
+/* Connects, binds. */
 enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err);
+/* Puts program and inputs, over what was restored. */
+enum kz_rc kz_job_put(struct kz_job *j, struct kz_err *err);
 /* One step of the run's machine, recorded. err: KZ_E_SOFTWARE for a step the table has not, audit_unavailable */
 enum kz_rc kz_job_step(struct kz_job *j, enum kz_run_event event, struct kz_err *err);
 /* Audits that code is about to start. */

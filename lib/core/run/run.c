@@ -12,6 +12,7 @@
 #include "core/reset/reset.h"
 #include "core/run/egress.h"
 #include "core/run/job.h"
+#include "core/run/keep.h"
 #include "rule/reason.h"
 
 void kz_job_fail(struct kz_job *j, const struct kz_err *err)
@@ -32,8 +33,8 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch,  kz_job_prepare,  kz_job_lease, kz_job_worker,
-		kz_job_egress, kz_job_dispatch, kz_job_exec,
+		kz_job_watch, kz_job_prepare, kz_job_lease,    kz_job_worker, kz_job_restore,
+		kz_job_put,   kz_job_egress,  kz_job_dispatch, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -260,6 +261,7 @@ void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 		kz_job_fail(&j, &err);
 	j.facts.interrupted = j.interrupted;
 	collect(&j);
+	kz_job_save(&j);
 	j.facts.interrupted = j.interrupted;
 	/* A run that ended well is recorded while its worker resets, which is what both would wait for. */
 	if (!j.facts.has_record)

@@ -2,9 +2,10 @@
  * A run: the one sequence behind kz-run (design section 7).
  *
  *   prepare (signals, settings, program, inputs, outputs, environment)
- *   -> lease (acquire, or take the one in force) -> worker (connect, bind, put)
+ *   -> lease (acquire, or take the one in force) -> worker (connect, bind)
+ *   -> restore (the workspace) -> put (program and inputs)
  *   -> egress (a grant, if the run was approved and the policy gives one)
- *   -> dispatch (audit; a failed write stops the run) -> exec -> collect
+ *   -> dispatch (audit; a failed write stops the run) -> exec -> collect -> save
  *   -> audit record -> reset and release -> drain what was printed -> record
  *
  * Reset and release happen whatever failed before.  Layer 3; writes to the given

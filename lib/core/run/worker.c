@@ -1,4 +1,4 @@
-/* The worker of a run: connect, bind, put program and inputs in place. */
+/* The worker of a run: connect and bind; then put program and inputs in place. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz
 	return shim ? kz_job_put_text(j, KZ_SOURCE_SHIM, shim, n, until, err) : KZ_OK;
 }
 
-static enum kz_rc put_all(struct kz_job *j, struct kz_err *err)
+enum kz_rc kz_job_put(struct kz_job *j, struct kz_err *err)
 {
 	struct kz_deadline until = kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS)));
 	enum kz_rc rc = KZ_OK;
@@ -124,5 +124,5 @@ enum kz_rc kz_job_worker(struct kz_job *j, struct kz_err *err)
 		*err = fresh;
 		rc = take(j, err);
 	}
-	return rc ? rc : put_all(j, err);
+	return rc;
 }
