@@ -24,6 +24,7 @@
 #define KZ_ENTRY_HEAD 32
 #define KZ_ENTRY_NAME_MAX 4095
 #define KZ_ENTRY_TARGET_MAX 4095
+#define KZ_ENTRY_DEPTH_MAX 128 /* components of a name */
 
 enum kz_entry_kind {
 	KZ_ENTRY_FILE = 1,
@@ -47,5 +48,10 @@ void kz_entry_head(const struct kz_entry *e, uint8_t out[KZ_ENTRY_HEAD]);
 bool kz_entry_parse(const uint8_t head[KZ_ENTRY_HEAD], struct kz_entry *out);
 /* Is name[0..n) a name that an entry may have? */
 bool kz_entry_name_ok(const char *name, size_t n);
+/*
+ * The order of names: bytes, with '/' before all others, so that whatever is below a
+ * directory follows it at once.  out: below, 0 or above 0
+ */
+int kz_entry_name_cmp(const char *a, size_t an, const char *b, size_t bn);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef KZ_CORE_FILES_TREE_H
 #define KZ_CORE_FILES_TREE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -16,10 +17,13 @@
 struct kz_tree_bounds {
 	int64_t bytes; /* of the tar, before compression */
 	int64_t entries;
+	bool may_be_compressed; /* unpack: gzip, zstd and xz too; bytes is what comes out of them */
 };
 
 struct kz_tree_sum {
-	int64_t entries, skipped, bytes; /* bytes of the tar */
+	int64_t entries; /* those made up for missing directories too */
+	int64_t skipped; /* left out by who made the stream */
+	int64_t bytes;   /* of the tar */
 };
 
 /* One entry, and after it its bytes in any number of calls of data. */
