@@ -18,7 +18,7 @@
 #
 # A name of a function in the background is a shell of its own: start what is to be ended later with nsenter itself.
 #
-# Root only. Needs iproute2, nsd, nginx, openssl, python3 and its cryptography, git (scripts/install-deps --check).
+# Root only. Needs iproute2, nsd, nginx, openssl, python3 and its cryptography, git, fcgiwrap (scripts/install-deps --check).
 #
 # eg_start [NAME=VALUE]...  make all of it and start a stack with these settings; exports EG, the directory of the
 #                           laboratory: EG/ca.pem (the authority of its TLS servers), EG/www (what nginx serves),
@@ -206,11 +206,25 @@ eg_web() {
 				location /redirect/port { return 302 http://web.pub.lab:22/hello; }
 				location /redirect/good { return 302 http://four.pub.lab/hello; }
 				location /post { if (\$request_method = POST) { return 200 "posted\n"; } return 405; }
+				location ~ ^/smart(/.*)\$ {
+					client_max_body_size 0;
+					fastcgi_pass unix:$EG/git.sock;
+					fastcgi_param SCRIPT_FILENAME /usr/lib/git-core/git-http-backend;
+					fastcgi_param GIT_PROJECT_ROOT $EG/www;
+					fastcgi_param GIT_HTTP_EXPORT_ALL "";
+					fastcgi_param PATH_INFO \$1;
+					fastcgi_param QUERY_STRING \$query_string;
+					fastcgi_param REQUEST_METHOD \$request_method;
+					fastcgi_param CONTENT_TYPE \$content_type;
+					fastcgi_param CONTENT_LENGTH \$content_length;
+				}
 				location = /kzdemo { alias $EG/www/kzdemo.\$scheme.\$host.json; default_type application/json; }
 			}
 		}
 	END
 	nginx -t -q -c "$EG/nginx.conf" 2>>"$EG/nginx.log" || :
+	git -C "$EG/www/demo.git" config http.receivepack true || return 1
+	eg_spawn git env HOME="$EG" GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' fcgiwrap -s "unix:$EG/git.sock"
 	eg_spawn nginx nsenter --net="/run/netns/$EG_NAME-out" nginx -c "$EG/nginx.conf" -e "$EG/nginx.log"
 	eg_spawn origin nsenter --net="/run/netns/$EG_NAME-out" "$EG_PYTHON" "$EG_HERE/egress/origin.py" "$EG/origin.log"
 	eg_spawn sniff nsenter --net="/run/netns/$EG_NAME-in" "$EG_PYTHON" "$EG_HERE/egress/sniff.py" "$EG/net.log"
@@ -259,7 +273,7 @@ eg_stop() {
 	fi
 	unset -f kz
 	[ -n "${EG:-}" ] && [ -d "$EG" ] || return $rc
-	for file in "$EG"/{nsd,dns,nginx,origin,sniff}.pid; do
+	for file in "$EG"/{nsd,dns,nginx,origin,sniff,git}.pid; do
 		[ -f "$file" ] || continue
 		pid=$(cat "$file")
 		[ -z "$pid" ] || kill "$pid" 2>/dev/null || :

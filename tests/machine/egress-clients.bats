@@ -72,6 +72,20 @@ each() {
 	each 'git clone -q $U/demo.git 2>&1 && cat demo/file' "from git"
 }
 
+# git's own protocol: questions and packs in the bodies of requests, a large one in chunks.
+@test "PROXY-1 PROXY-8 git clones and pushes by its smart protocol" {
+	each 'git -c protocol.version=2 clone -q $U/smart/demo.git 2>&1 && cat demo/file' "from git"
+	"$KZ_BIN/kz" config set SANDBOX_EGRESS_MODE=public_internet
+	local scheme
+	for scheme in http https; do
+		client "git clone -q $scheme://web.pub.lab/smart/demo.git && cd demo && head -c 3000000 /dev/urandom >big && git add big &&
+			git -c user.name=a -c user.email=a@example.com commit -qm big && git push -q origin HEAD:refs/heads/$scheme && git rev-parse HEAD" \
+			--approve t
+		[ "$status" -eq 0 ]
+		[ "$(git --git-dir="$EG/www/demo.git" rev-parse "$scheme")" = "$output" ]
+	done
+}
+
 @test "PROXY-1 requests of Python" {
 	each "python3 -c 'import requests, sys; r = requests.get(sys.argv[1] + \"/hello\", timeout=20); r.raise_for_status(); print(r.text)' \$U" \
 		"the internet says hello"
