@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/audit/audit.h"
+#include "core/audit/event.h"
 #include "core/audit/read.h"
 #include "core/audit/rotate.h"
 #include "core/audit/verify.h"
@@ -378,6 +379,96 @@ static void test_aud6_egress(void **state)
 	expect_problem(p, "row_changed");
 }
 
+/* The rows that a filter finds, as text. */
+static void expect_rows(const struct place *p, const char *kind, const char *part)
+{
+	struct kz_audit_filter by_kind = { .kind = kind };
+	struct kz_json *rows = kz_json_array();
+	struct kz_buf text = KZ_BUF_INIT(1 << 20);
+
+	assert_int_equal(kz_audit_each(p->path, &by_kind, collect, rows, NULL), KZ_OK);
+	assert_int_equal(kz_json_write(rows, &text, NULL), KZ_OK);
+	if (!strstr(kz_buf_str(&text), part))
+		fail_msg("%s is not in %s", part, kz_buf_str(&text));
+	assert_null(strstr(kz_buf_str(&text), "CANARY"));
+	kz_buf_release(&text);
+	kz_json_free(rows);
+}
+
+/* Withheld selections: a code, a reason of the table, counts; nothing else fits in [AUD-12, PRJ-29]. */
+static void test_aud12_event(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	const struct kz_audit_event good = { .code = KZ_AUDIT_SANDBOX_SELECTION_WITHHELD,
+					     .run = HEX32,
+					     .actor = OTHER32,
+					     .reason = "resource_over_bytes",
+					     .count = 3,
+					     .bytes = 9000000 };
+	struct kz_audit_event e = { .code = KZ_AUDIT_RUN_CODE_SELECTION_WITHHELD,
+				    .reason = "resource_audience_changed",
+				    .count = -1,
+				    .bytes = -1 };
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_audit_event(a, &good, &err), KZ_OK);
+	assert_int_equal(kz_audit_event(a, &e, &err), KZ_OK);
+	e.reason = "CANARY.pdf is too large";
+	assert_int_equal(kz_audit_event(a, &e, &err), KZ_E_SOFTWARE);
+	assert_string_equal(err.reason, "audit_refused");
+	e = good;
+	e.conversation = "CANARY";
+	assert_int_equal(kz_audit_event(a, &e, &err), KZ_E_SOFTWARE);
+	kz_audit_close(a);
+	expect_ok(p, 2);
+	assert_int_equal(sql_rc(p, "INSERT INTO event VALUES (9, 'CANARY', NULL, NULL, NULL, "
+				   "'queue_full', NULL, NULL)"),
+			 KZ_E_DATA);
+	expect_rows(
+		p, "event",
+		"\"code\":\"sandbox.private_selection_withheld\",\"run\":\"" HEX32
+		"\",\"actor\":\"" OTHER32
+		"\",\"conversation\":null,\"reason\":\"resource_over_bytes\",\"count\":3,\"bytes\":9000000");
+	expect_rows(
+		p, "event",
+		"\"code\":\"run_code.private_selection_withheld\",\"run\":null,\"actor\":null,"
+		"\"conversation\":null,\"reason\":\"resource_audience_changed\",\"count\":null,\"bytes\":null");
+}
+
+/* Denials say which scope they were of [AUD-1], and how much was refused, not what it was called [AUD-4]. */
+static void test_aud1_scope_of_a_denial(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_audit_scope scope = { .audience_version = "CANARY 7",
+					.capability = "v4.public.CANARY",
+					.manifest_sha256 = HEX64 };
+	struct kz_audit_denial d = { .run = HEX32,
+				     .actor = HEX32,
+				     .conversation = OTHER32,
+				     .reason = "resource_over_count",
+				     .scope = &scope,
+				     .count = 21,
+				     .bytes = 5 };
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_audit_scope_denial(a, &d, &err), KZ_OK);
+	scope.manifest_sha256 = "CANARY";
+	assert_int_equal(kz_audit_scope_denial(a, &d, &err), KZ_E_SOFTWARE);
+	assert_int_equal(kz_audit_denial(a, HEX32, HEX32, OTHER32, "queue_full", &err), KZ_OK);
+	kz_audit_close(a);
+	expect_ok(p, 2);
+	expect_rows(
+		p, "denial",
+		"\"reason\":\"resource_over_count\",\"audience_sha256\":\"dcac61d6325af9570ab6fe8912b32dce0aa29503405098dadd360c7348188ca5\","
+		"\"capability_sha256\":\"9bfdad809be3a2c8a70ae71bea3617d55bf9432632e5564ba65ce9678edb8b62\",\"manifest_sha256\":\"" HEX64
+		"\",\"count\":21,\"bytes\":5,\"egress\":[]");
+	expect_rows(p, "denial",
+		    "\"reason\":\"queue_full\",\"audience_sha256\":null,\"capability_sha256\":null,"
+		    "\"manifest_sha256\":null,\"count\":null,\"bytes\":null,\"egress\":[]");
+}
+
 /* A file that was closed before denials had parts is whole. */
 static void test_aud6_older_file(void **state)
 {
@@ -668,6 +759,8 @@ int main(void)
 		T(test_aud8_no_free_text),
 		T(test_aud4_record_and_evidence),
 		T(test_aud6_egress),
+		T(test_aud12_event),
+		T(test_aud1_scope_of_a_denial),
 		T(test_aud6_older_file),
 		T(test_aud9_again_and_conflict),
 		T(test_aud9_gap),

@@ -18,6 +18,7 @@
 #include "core/pool/authority_outbox.h"
 
 struct kz_audit;
+struct kz_audit_scope;
 struct kz_json;
 
 /* Open for appending, making the store if it is missing (0660, group kept). err: audit_unavailable */
@@ -67,6 +68,7 @@ struct kz_audit_dispatch {
 	const struct kz_json *limits, *posture;
 	const struct kz_json *
 		egress; /* as the record will have it: effective, reason, execution, revision, approval */
+	const struct kz_audit_scope *scope; /* core/audit/event.h; NULL: none */
 	struct kz_audit_file
 		*inputs; /* they are sorted by this; more than 256 are not listed, only digested */
 	size_t input_count;

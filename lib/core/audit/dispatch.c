@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/audit/event.h"
 #include "core/audit/store.h"
 
 static void put_ids(struct kz_audit_row *r, const struct kz_audit_dispatch *d)
@@ -79,6 +80,15 @@ static void put_egress(struct kz_audit_row *r, const struct kz_json *egress)
 	kz_audit_row_text(r, "approval_sha256", sha256);
 }
 
+static void put_scope(struct kz_audit_row *r, const struct kz_audit_scope *s)
+{
+	if (!s)
+		return;
+	kz_audit_put_scope(r, s);
+	kz_audit_row_int(r, "projected_count", s->projected_count);
+	kz_audit_row_int(r, "projected_bytes", s->projected_bytes);
+}
+
 static enum kz_rc put_inputs(struct kz_audit_row *r, const struct kz_audit_dispatch *d,
 			     struct kz_err *err)
 {
@@ -113,6 +123,7 @@ enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch 
 		put_ids(r, d);
 		put_limits(r, d);
 		put_egress(r, d->egress);
+		put_scope(r, d->scope);
 		if (put_posture(r, d->posture, err) != KZ_OK || put_inputs(r, d, err) != KZ_OK)
 			return kz_audit_fail(err);
 	}

@@ -3,14 +3,15 @@
 
 #include <stddef.h>
 
+#include "core/audit/event.h"
 #include "gen/machines_sql.h"
 #include "gen/reasons_sql.h"
 #include "rule/evidence.h"
 #include "rule/result.h"
 
 const char *const kz_audit_lookups[] = {
-	"kind",      "reason",  "machine_edge", "machine_refusal", "language", "outcome",
-	"end_cause", "surface", "kernel",       "egress_mode",     NULL
+	"kind",      "reason",  "machine_edge", "machine_refusal", "language",   "outcome",
+	"end_cause", "surface", "kernel",       "egress_mode",     "event_code", NULL
 };
 
 static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count,
@@ -67,6 +68,11 @@ static const char *egress_mode(int i)
 	return codes[i];
 }
 
+static const char *note_names(int i)
+{
+	return kz_audit_event_name((enum kz_audit_event_code)i);
+}
+
 static const struct {
 	const char *table;
 	const char *(*code)(int);
@@ -79,6 +85,7 @@ static const struct {
 	{ "surface", surface, KZ_SURFACE_COUNT },
 	{ "kernel", kernel, 3 },
 	{ "egress_mode", egress_mode, 4 },
+	{ "event_code", note_names, KZ_AUDIT_EVENT_CODES },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 

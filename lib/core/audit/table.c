@@ -60,8 +60,14 @@ static const struct kz_audit_col dispatch_cols[] = {
 	{ "egress_execution", KZ_AUDIT_ID, true, NULL },
 	{ "egress_revision", KZ_AUDIT_DIGEST, true, NULL },
 	{ "approval_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	/* of the scope that it was admitted with [AUD-1] */
+	{ "audience_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "capability_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "manifest_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "projected_count", KZ_AUDIT_INT, true, NULL },
+	{ "projected_bytes", KZ_AUDIT_INT, true, NULL },
 };
-#define DISPATCH_LATER 19
+#define DISPATCH_LATER 24
 
 /* Listed where there are few enough; inputs_sha256 covers them all. */
 static const struct kz_audit_col dispatch_input_cols[] = {
@@ -105,15 +111,22 @@ static const struct kz_audit_col record_cols[] = {
 	{ "not_run", KZ_AUDIT_FLAG, false, NULL },
 	{ "stdin_bytes", KZ_AUDIT_INT, true, NULL },
 	{ "stdin_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "refused_count", KZ_AUDIT_INT, true, NULL }, /* declared outputs that were not retained */
 };
-#define RECORD_LATER 2
+#define RECORD_LATER 3
 
 static const struct kz_audit_col denial_cols[] = {
 	{ "run", KZ_AUDIT_ID, true, NULL },
 	{ "actor", KZ_AUDIT_ID, true, NULL },
 	{ "conversation", KZ_AUDIT_ID, true, NULL },
 	{ "reason", KZ_AUDIT_CODE, false, "reason" },
+	{ "audience_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "capability_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "manifest_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "count", KZ_AUDIT_INT, true, NULL }, /* of what was refused, never its name [AUD-4] */
+	{ "bytes", KZ_AUDIT_INT, true, NULL },
 };
+#define DENIAL_LATER 5
 
 /* What an egress denial adds [AUD-6]; one part at most. */
 static const struct kz_audit_col egress_cols[] = {
@@ -186,6 +199,13 @@ static const struct kz_audit_col revocation_cols[] = {
 	{ "before_ms", KZ_AUDIT_INT, true, NULL }, /* every grant that was issued before */
 };
 
+static const struct kz_audit_col note_cols[] = {
+	{ "code", KZ_AUDIT_CODE, false, "event_code" }, { "run", KZ_AUDIT_ID, true, NULL },
+	{ "actor", KZ_AUDIT_ID, true, NULL },           { "conversation", KZ_AUDIT_ID, true, NULL },
+	{ "reason", KZ_AUDIT_CODE, false, "reason" },   { "count", KZ_AUDIT_INT, true, NULL },
+	{ "bytes", KZ_AUDIT_INT, true, NULL },
+};
+
 #define STEP                                                                                       \
 	"FOREIGN KEY (machine, from_state, event, to_state) REFERENCES "                           \
 	"machine_edge (machine, from_state, event, to_state)"
@@ -203,7 +223,7 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 		GROWN(dispatch, DISPATCH_LATER, "UNIQUE (run)", "run = new.run", &dispatch_input),
 	[KZ_AUDIT_RECORD] =
 		GROWN(record, RECORD_LATER, "UNIQUE (run)", "run = new.run", &record_output),
-	[KZ_AUDIT_DENIAL] = TABLE(denial, NULL, NULL, &egress),
+	[KZ_AUDIT_DENIAL] = GROWN(denial, DENIAL_LATER, NULL, NULL, &egress),
 	[KZ_AUDIT_EVIDENCE] = TABLE(evidence, NULL, NULL, &evidence_surface),
 	[KZ_AUDIT_RUN_STEP] = TABLE(run_step, "CHECK (machine = 'run'), " STEP, NULL, NULL),
 	[KZ_AUDIT_SEGMENT] = TABLE(segment, "CHECK (first_id <= last_id)", NULL, NULL),
@@ -212,6 +232,7 @@ static const struct kz_audit_table tables[KZ_AUDIT_KINDS] = {
 	[KZ_AUDIT_JOINED] = TABLE(joined, "CHECK (seq > 0)", NULL, NULL),
 	[KZ_AUDIT_GRANT] = TABLE(grant, "UNIQUE (execution)", "execution = new.execution", NULL),
 	[KZ_AUDIT_REVOCATION] = TABLE(revocation, NULL, NULL, NULL),
+	[KZ_AUDIT_EVENT] = { .name = "event", .cols = note_cols, .count = COUNT(note_cols) },
 };
 
 const struct kz_audit_table *kz_audit_table(enum kz_audit_kind kind)

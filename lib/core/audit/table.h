@@ -50,6 +50,7 @@ enum kz_audit_kind {
 	KZ_AUDIT_JOINED, /* from here on it follows Valkey; what came between went to other nodes */
 	KZ_AUDIT_GRANT,  /* an execution may reach the network */
 	KZ_AUDIT_REVOCATION,
+	KZ_AUDIT_EVENT, /* something that operators are told of and that stopped nothing */
 	KZ_AUDIT_KINDS
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/audit/event.h"
 #include "rule/evidence.h"
 #include "rule/reason.h"
 
@@ -90,6 +91,7 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j,
 			 kz_json_is_bool(not_run) ?
 				 kz_json_flag(j, "not_run", false) :
 				 kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
+	put_col_int(r, "refused_count", j, "refused_count");
 	put_limits(r, kz_json_get(j, "limits_hit"));
 }
 
@@ -110,15 +112,14 @@ enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,
 enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
 			   const char *conversation, const char *reason, struct kz_err *err)
 {
-	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_DENIAL);
+	const struct kz_audit_denial d = { .run = run,
+					   .actor = actor,
+					   .conversation = conversation,
+					   .reason = reason,
+					   .count = -1,
+					   .bytes = -1 };
 
-	if (r) {
-		kz_audit_row_text(r, "run", run);
-		kz_audit_row_text(r, "actor", actor);
-		kz_audit_row_text(r, "conversation", conversation);
-		kz_audit_row_text(r, "reason", reason);
-	}
-	return kz_audit_add(a, r, err);
+	return kz_audit_scope_denial(a, &d, err);
 }
 
 enum kz_rc kz_audit_egress_denial(struct kz_audit *a, const struct kz_audit_egress *e,
