@@ -27,7 +27,7 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 	[KZ_R_VALKEY_EVICTS] = { .code = "valkey_evicts", .status = 78, .is_refusal = true,
 		.text = "Valkey may evict keys (maxmemory-policy must be noeviction)" },
 	[KZ_R_URL_UNSUPPORTED] = { .code = "url_unsupported", .status = 78, .is_refusal = true,
-		.text = "this form of KZ_VALKEY_URL is not supported" },
+		.text = "this form of KZ_VALKEY_URL or KZ_OBJECTS_URL is not supported" },
 	[KZ_R_LIBRARY_MISSING] = { .code = "library_missing", .status = 76, .is_refusal = true,
 		.text = "the function library of this version is not loaded" },
 	[KZ_R_NOT_RECONCILED] = { .code = "not_reconciled", .status = 69, .is_refusal = false,

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "core/conf/conf.h"
+#include "core/conf/objects_url.h"
 #include "rule/reason.h"
 
 static const struct kz_setting *setting_find(const char *name, struct kz_err *err)
@@ -169,6 +170,14 @@ static enum kz_rc check_pool(const struct kz_settings *s, struct kz_err *err)
 	return rc;
 }
 
+static enum kz_rc check_objects(const struct kz_settings *s, struct kz_err *err)
+{
+	struct kz_conf c = { .state = "/", .set = *s };
+	struct kz_objects_url url;
+
+	return kz_conf_objects_url(&c, &url, err);
+}
+
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err)
 {
 	char url[512];
@@ -192,5 +201,5 @@ enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err)
 
 		rc = kz_conf_valkey_url(&c, url, sizeof(url), err);
 	}
-	return rc;
+	return rc ? rc : check_objects(s, err);
 }

@@ -14,6 +14,7 @@
 #include "core/conf/keys.h"
 #include "core/conf/public.h"
 #include "core/egress/revoke.h"
+#include "core/files/objects.h"
 #include "core/front/parts.h"
 #include "core/front/seed.h"
 #include "rule/reason.h"
@@ -212,8 +213,8 @@ enum kz_rc kz_front_tree(const struct kz_front *f, struct kz_conf *c, struct kz_
 		    (rc = kz_dir_make(AT_FDCWD, path, folders[i].mode, gid, err)))
 			return rc;
 	if ((rc = hand_over(f, "env", gid, err)) || (rc = hand_over(f, "audit", gid, err)) ||
-	    (rc = kz_keys_make(f->state, gid, err)) || (rc = make_public(f, err)) ||
-	    (rc = kz_front_seed(c, f->state, err)))
+	    (rc = kz_keys_make(f->state, gid, err)) || (rc = kz_objects_make(c, gid, err)) ||
+	    (rc = make_public(f, err)) || (rc = kz_front_seed(c, f->state, err)))
 		return rc;
 	if (c->set.kz_deployment_id[0])
 		return KZ_OK;
