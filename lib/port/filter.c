@@ -5,6 +5,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,19 +21,23 @@ static void ctx_release(scmp_filter_ctx *ctx)
 		seccomp_release(*ctx);
 }
 
+static struct scmp_arg_cmp masked(unsigned arg, uint64_t mask, uint64_t value)
+{
+	return (struct scmp_arg_cmp){
+		.arg = arg, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value
+	};
+}
+
 /* The kernel ignores what a caller put above an int, so a rule must not be passed by it. */
 static struct scmp_arg_cmp low_half(unsigned arg, uint64_t value)
 {
-	return (struct scmp_arg_cmp){ .arg = arg,
-				      .op = SCMP_CMP_MASKED_EQ,
-				      .datum_a = UINT32_MAX,
-				      .datum_b = value & UINT32_MAX };
+	return masked(arg, UINT32_MAX, value & UINT32_MAX);
 }
 
-static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
+static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r, bool allows)
 {
 	int nr = r->name ? seccomp_syscall_resolve_name(r->name) : r->number;
-	uint32_t act = SCMP_ACT_ERRNO((uint32_t)r->deny_errno);
+	uint32_t act = allows ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO((uint32_t)r->deny_errno);
 	struct scmp_arg_cmp cmp[2] = { { .arg = r->arg, .datum_a = r->value } };
 	unsigned count = 1;
 
@@ -45,6 +50,7 @@ static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
 		cmp[0].op = SCMP_CMP_MASKED_EQ;
 		cmp[0].datum_b = r->value;
 		break;
+	case KZ_FILTER_CLEAR: cmp[0] = masked(r->arg, r->value, 0); break;
 	case KZ_FILTER_EQ: cmp[0].op = SCMP_CMP_EQ; break;
 	case KZ_FILTER_OVER: cmp[0].op = SCMP_CMP_GT; break;
 	case KZ_FILTER_LOW: cmp[0] = low_half(r->arg, r->value); break;
@@ -60,10 +66,10 @@ static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r)
 	return seccomp_rule_add_exact_array(ctx, act, nr, count, cmp);
 }
 
-enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,
-			   size_t *count, struct kz_err *err)
+static enum kz_rc build(const struct kz_filter_rule *rules, size_t n, uint32_t otherwise,
+			void **program, size_t *count, struct kz_err *err)
 {
-	kz_auto(ctx_release) scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	kz_auto(ctx_release) scmp_filter_ctx ctx = seccomp_init(otherwise);
 	kz_auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
 	kz_auto_free void *p = NULL;
 	off_t size;
@@ -81,7 +87,7 @@ enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **
 	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)
 		return kz_err_set(err, KZ_E_SOFTWARE, "cannot set up a filter");
 	for (size_t i = 0; i < n; i++) {
-		int rc = add_rule(ctx, &rules[i]);
+		int rc = add_rule(ctx, &rules[i], otherwise != SCMP_ACT_ALLOW);
 
 		if (rc < 0 && rc != -EEXIST)
 			return kz_err_set(err, KZ_E_SOFTWARE, "cannot add filter rule %zu (%s)", i,
@@ -96,6 +102,18 @@ enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **
 	*count = (size_t)size / sizeof(struct sock_filter);
 	*program = kz_take(p);
 	return KZ_OK;
+}
+
+enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,
+			   size_t *count, struct kz_err *err)
+{
+	return build(rules, n, SCMP_ACT_ALLOW, program, count, err);
+}
+
+enum kz_rc kz_filter_build_allow(const struct kz_filter_rule *rules, size_t n, int other_errno,
+				 void **program, size_t *count, struct kz_err *err)
+{
+	return build(rules, n, SCMP_ACT_ERRNO((uint32_t)other_errno), program, count, err);
 }
 
 int kz_filter_install(const void *program, size_t count)

@@ -10,10 +10,11 @@
 
 #include "base/err.h"
 
-/* How an argument is looked at. */
+/* How an argument is looked at ("denied": allowed, in a filter that allows). */
 enum kz_filter_test {
 	KZ_FILTER_ALWAYS, /* the call is denied whatever its arguments are */
 	KZ_FILTER_MASK,   /* (argument & value) == value */
+	KZ_FILTER_CLEAR,  /* (argument & value) == 0 */
 	KZ_FILTER_EQ,     /* argument == value */
 	KZ_FILTER_OVER,   /* argument > value */
 	KZ_FILTER_LOW,    /* argument == value, as 32 bits: what the kernel looks at of an int */
@@ -39,6 +40,12 @@ struct kz_filter_rule {
  */
 enum kz_rc kz_filter_build(const struct kz_filter_rule *rules, size_t n, void **program,
 			   size_t *count, struct kz_err *err);
+/*
+ * The other way round: a filter that allows the rules alone, whatever deny_errno they
+ * carry; every other call fails with other_errno.  out, err: as kz_filter_build
+ */
+enum kz_rc kz_filter_build_allow(const struct kz_filter_rule *rules, size_t n, int other_errno,
+				 void **program, size_t *count, struct kz_err *err);
 /* Install it for this thread and its children; no_new_privs must be set. safe: async-signal-safe. out: 0, or -1 and errno */
 int kz_filter_install(const void *program, size_t count);
 

@@ -39,8 +39,7 @@ static bool is_fit(const struct kz_entry *e)
 	switch (e->kind) {
 	case KZ_ENTRY_FILE: return e->name_len > 0;
 	case KZ_ENTRY_DIR: return e->name_len > 0 && e->size == 0;
-	case KZ_ENTRY_LINK:
-		return e->name_len > 0 && e->size > 0 && e->size <= KZ_ENTRY_TARGET_MAX;
+	case KZ_ENTRY_LINK: return e->name_len > 0 && e->size > 0 && e->size <= KZ_ENTRY_TARGET_MAX;
 	case KZ_ENTRY_END:
 		return e->name_len == 0 && e->mode == 0 && e->mtime_ns == 0 && e->mtime_s >= 0;
 	}
