@@ -61,6 +61,7 @@ struct kz_pdf {
 	size_t pack_count;
 	struct kz_pdf_value trailer; /* the newest one: a dictionary */
 	bool is_encrypted;
+	bool is_unreadable; /* some of its pages need the password */
 	bool is_unpacking; /* an object stream is being read: nothing it needs may be packed */
 	int64_t work, skipped; /* bytes looked at; streams left unread for their length */
 };

@@ -56,6 +56,10 @@ static enum kz_rc judge_node(struct kz_pdf *f, const struct kz_pdf_value *ref, i
 	bool is_new = ref->kind == KZ_PDF_REF && meet(f, ref);
 	size_t at = 0;
 
+	if (node.kind == KZ_PDF_NONE && ref->kind == KZ_PDF_REF && f->is_encrypted) {
+		f->is_unreadable = true;
+		return KZ_OK;
+	}
 	if (node.kind != KZ_PDF_DICT || ref->kind != KZ_PDF_REF)
 		return KZ_INVALID(err, "the tree of pages is damaged");
 	kids = kz_pdf_find(f, &node, "Kids");
@@ -85,24 +89,21 @@ enum kz_rc kz_pdf_pages(struct kz_pdf *f, struct kz_err *err)
 	struct kz_pdf_value root = kz_pdf_find(f, &f->trailer, "Root"), type, pages, count;
 	enum kz_rc rc;
 
-	/* What is in streams cannot be read without the password. */
 	if (f->is_encrypted && root.kind == KZ_PDF_NONE)
-		return KZ_OK;
+		return KZ_OK; /* in a stream that needs the password */
 	type = kz_pdf_find(f, &root, "Type");
 	if (!kz_pdf_is_name(&type, "Catalog"))
 		return KZ_INVALID(err, "the document has no catalogue");
 	pages = kz_pdf_get(f, &root, "Pages");
-	root = kz_pdf_follow(f, pages);
-	if (f->is_encrypted && root.kind == KZ_PDF_NONE)
-		return KZ_OK;
 	f->doc->found->pages = 0;
 	rc = judge_node(f, &pages, 0, err);
-	if (rc != KZ_OK && f->is_encrypted && kz_pdf_find(f, &root, "Kids").kind == KZ_PDF_NONE)
-		return KZ_OK;
-	if (rc != KZ_OK)
+	if (rc != KZ_OK || f->is_unreadable) {
+		f->doc->found->pages = -1;
 		return rc;
+	}
 	if (f->doc->found->pages == 0)
 		return KZ_INVALID(err, "the document has no page");
+	root = kz_pdf_follow(f, pages);
 	count = kz_pdf_find(f, &root, "Count");
 	if (count.kind != KZ_PDF_INT || count.num != f->doc->found->pages)
 		kz_native_warn(f->doc, "the document has %lld pages and says otherwise",
