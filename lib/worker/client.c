@@ -223,7 +223,10 @@ static void on_drained(void *arg)
 
 	if (c->state != KZ_CLIENT_GET)
 		return;
-	kz_client_get_more(c);
+	if (c->tree)
+		kz_client_tree_more(c);
+	else
+		kz_client_get_more(c);
 	if (c->state == KZ_CLIENT_HEAD)
 		on_data(c);
 }
@@ -296,6 +299,7 @@ void kz_client_close(struct kz_client *c)
 			kz_worker_end_tenant(w, "transport_lost");
 		}
 	}
+	kz_client_tree_gone(c);
 	for (int i = 0; i < w->client_count; i++)
 		if (w->clients[i] == c) {
 			w->clients[i] = w->clients[--w->client_count];

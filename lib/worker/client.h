@@ -37,6 +37,7 @@ enum kz_client_state {
 };
 
 struct kz_client;
+struct kz_tree_out;
 
 struct kz_route {
 	const char *method, *path;
@@ -58,6 +59,7 @@ struct kz_client {
 	int file;          /* of put and get; -1 none */
 	int64_t file_left; /* bytes of the file still to come or go */
 	struct kz_err put_err;
+	struct kz_tree_out *tree; /* the workspace on its way out */
 };
 
 /* Close connections that have not shown the secret in time; the worker's head_timer calls it. */
@@ -80,6 +82,19 @@ bool kz_client_frames(struct kz_client *c);
 bool kz_client_put(struct kz_client *c);
 void kz_client_get_more(struct kz_client *c);
 void kz_client_get(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+/* tree_routes.c: the whole workspace out and in, its label */
+void kz_client_label(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+void kz_client_tree_get(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+void kz_client_tree_more(struct kz_client *c);
+void kz_client_tree_put(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+void kz_client_tree_add(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+void kz_client_tree_end(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+/* The connection goes: what it moved goes with it. */
+void kz_client_tree_gone(struct kz_client *c);
+/* Is a workspace on its way in or out? */
+bool kz_client_tree_is_moving(const struct kz_worker *w);
+/* Nothing is on its way any more (a reset wipes all). */
+void kz_client_tree_stop(struct kz_worker *w);
 /* routes.c */
 const struct kz_route *kz_route_find(const struct kz_httphead *h);
 

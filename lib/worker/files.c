@@ -75,6 +75,8 @@ static enum kz_rc open_put(struct kz_client *c, const struct kz_json *o, struct 
 	if (mode < 0 || mode > 0777 || kz_json_num(o, "size", -1) != c->body_left)
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "mode or size is wrong");
 	is_tenants = kz_str_eq(dir, KZ_SPACE_HOME);
+	if (is_tenants)
+		w->tenure.label[0] = 0;
 	top = kz_space_at(w->space.dir, dir, O_RDONLY | O_DIRECTORY, 0);
 	parent = top < 0 ? -1 : parent_of(w, top, name, is_tenants);
 	if (parent >= 0) {

@@ -12,11 +12,11 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "rule/path.h"
 #include "rule/reason.h"
 #include "worker/places.h"
 
 #define BACKLOG 16
+#define PATH_BYTES 4096 /* the longest name of an entry */
 #define LOG_READ_ALL 3 /* syslog(2) */
 #define NEW_ROOT "/tmp"
 #define SAFE (MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -219,7 +219,7 @@ static int same_mount(int fd, dev_t dev)
 int kz_guest_open(int dir, const char *path, int flags, unsigned mode)
 {
 	kz_auto_close int at = fcntl(dir, F_DUPFD_CLOEXEC, 3);
-	char copy[KZ_PATH_MAX + 1];
+	char copy[PATH_BYTES];
 	char *save = NULL, *part, *next;
 	struct stat top;
 	int fd = -1;

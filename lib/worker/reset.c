@@ -179,6 +179,7 @@ void kz_worker_reset(struct kz_worker *w)
 		kz_run_cancel(w->run, "lease_lost");
 		return;
 	}
+	kz_client_tree_stop(w);
 	if (!kz_wall_end(&w->wall, kz_deadline_in(END_PATIENCE))) {
 		kz_err_set(&err, KZ_E_OS, "the tenant cannot be ended");
 		fail(w, &err);

@@ -29,8 +29,10 @@ static void answer_clock(struct kz_client *c, bool with_identity)
 	struct kz_json *o = kz_json_object();
 
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
-	if (with_identity)
+	if (with_identity) {
 		put_identity(o, c->w);
+		kz_json_set_str(o, "label", c->w->tenure.label);
+	}
 	kz_client_answer(c, 200, o);
 }
 
@@ -52,6 +54,7 @@ static void health(struct kz_client *c, const struct kz_json *in, struct kz_slic
 	put_identity(o, w);
 	kz_json_set(o, "bound", b);
 	kz_json_set_int(o, "fence", w->tenure.fence);
+	kz_json_set_str(o, "label", w->tenure.label);
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
 	kz_client_answer(c, 200, o);
 }
@@ -182,6 +185,8 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 		return KZ_E_TEMPFAIL;
 	if (kz_run_is_busy(w->run))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "a program is running already");
+	if (kz_client_tree_is_moving(w))
+		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the workspace is on its way");
 	if (ask->wall.ms < 1 || ask->wall.ms > KZ_TENURE_TTL_MOST || ask->output_bytes < 1 ||
 	    ask->output_bytes > w->boot.output_bytes || ask->open_files < 4 ||
 	    ask->open_files > w->boot.open_files)
@@ -213,6 +218,7 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 		kz_client_refuse(c, &err);
 		return;
 	}
+	w->tenure.label[0] = 0; /* whatever it was, the program may change it */
 	w->runner = c;
 	c->record_sent = false;
 	c->state = KZ_CLIENT_FRAMES;
@@ -262,6 +268,11 @@ static const struct kz_route routes[] = {
 	{ .method = "POST", .path = "/v1/extend", .fn = extend },
 	{ .method = "POST", .path = "/v1/put", .is_stream = true },
 	{ .method = "POST", .path = "/v1/get", .fn = kz_client_get },
+	{ .method = "POST", .path = "/v1/tree/get", .fn = kz_client_tree_get },
+	{ .method = "POST", .path = "/v1/tree/put", .fn = kz_client_tree_put },
+	{ .method = "POST", .path = "/v1/tree/add", .fn = kz_client_tree_add, .has_tail = true },
+	{ .method = "POST", .path = "/v1/tree/end", .fn = kz_client_tree_end },
+	{ .method = "POST", .path = "/v1/label", .fn = kz_client_label },
 	{ .method = "POST", .path = "/v1/exec", .fn = exec, .has_tail = true },
 	{ .method = "POST", .path = "/v1/reset", .fn = reset },
 };

@@ -96,5 +96,6 @@ void kz_tenure_clean(struct kz_tenure *h)
 {
 	h->state = KZ_TENURE_CLEAN;
 	h->lease[0] = 0;
+	h->label[0] = 0;
 	h->until = KZ_NEVER;
 }

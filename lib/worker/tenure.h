@@ -13,6 +13,7 @@
 #include "base/time.h"
 
 #define KZ_TENURE_LEASE 65
+#define KZ_TENURE_LABEL 128
 #define KZ_TENURE_TTL_MOST (86400LL * 1000) /* as SANDBOX_LEASE_TTL_SECONDS at most */
 
 enum kz_tenure_state {
@@ -29,6 +30,7 @@ struct kz_tenure {
 	char lease[KZ_TENURE_LEASE];
 	int64_t fence; /* highest ever seen */
 	struct kz_deadline until;
+	char label[KZ_TENURE_LABEL]; /* what the workspace holds; "" when that is not known */
 };
 
 /* "clean", "bound", ... as health tells it; static. */

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "core/conf/keys.h"
 #include "core/worker/client.h"
+#include "core/worker/tree.h"
 #include "port/json.h"
 #include "port/seal.h"
 
@@ -106,6 +107,22 @@ static enum kz_rc do_put(struct call *c)
 			 arg(c, 3), fd, size, 0644, soon(), NULL, &c->err);
 }
 
+/* tree-put LEASE LABEL FILE [PIECE]: "cut" for PIECE sends no end */
+static enum kz_rc do_tree_put(struct call *c)
+{
+	kz_auto_close int fd = open(arg(c, 3), O_RDONLY | O_CLOEXEC);
+	bool is_cut = kz_str_eq(arg(c, 4), "cut");
+	char piece[65536];
+	size_t most = !is_cut && number(c, 4) > 0 ? (size_t)number(c, 4) : sizeof piece;
+	enum kz_rc rc = fd < 0 ? kz_err_sys(&c->err, KZ_E_NOINPUT, "cannot open the stream") :
+				 kz_wk_tree_put_begin(c->w, arg(c, 1), arg(c, 2), soon(), &c->err);
+	ssize_t n;
+
+	while (rc == KZ_OK && (n = read(fd, piece, most)) > 0)
+		rc = kz_wk_tree_put_add(c->w, piece, (size_t)n, soon(), &c->err);
+	return rc == KZ_OK && !is_cut ? kz_wk_tree_put_end(c->w, soon(), &c->err) : rc;
+}
+
 static enum kz_rc do_call(struct call *c)
 {
 	const char *verb = arg(c, 0);
@@ -133,6 +150,13 @@ static enum kz_rc do_call(struct call *c)
 	if (kz_str_eq(verb, "get"))
 		return kz_wk_get(c->w, arg(c, 1), arg(c, 2), number(c, 3), to_stdout, NULL, &size,
 				 soon(), &c->err);
+	if (kz_str_eq(verb, "tree-get"))
+		return kz_wk_tree_get(c->w, arg(c, 1), number(c, 2), number(c, 3), to_stdout, NULL,
+				      soon(), &c->err);
+	if (kz_str_eq(verb, "tree-put"))
+		return do_tree_put(c);
+	if (kz_str_eq(verb, "label"))
+		return kz_wk_label(c->w, arg(c, 1), arg(c, 2), soon(), &c->err);
 	if (kz_str_eq(verb, "exec"))
 		return do_exec(c);
 	if (kz_str_eq(verb, "reset")) {

@@ -17,8 +17,9 @@
 enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, int64_t bytes, int64_t entries,
 			  kz_wk_sink sink, void *arg, struct kz_deadline until, struct kz_err *err);
 /*
- * Replace the whole workspace by a stream of entries: begin, any number of adds, end.
- * A stream that is cut or refused leaves an empty workspace without a label.
+ * Replace the whole workspace by a stream of entries, sorted by kz_entry_name_cmp: begin,
+ * any number of adds, end.  A stream that is cut or refused leaves an empty workspace
+ * without a label.  setuid and setgid of a file are not kept, neither way.
  * in: label names what it holds from then on, at most KZ_WK_LABEL_MAX bytes.
  * err: input_over_bound, path_rejected, worker_refused, transport_lost
  */
@@ -28,7 +29,11 @@ enum kz_rc kz_wk_tree_put_begin(struct kz_wk *w, const char *lease, const char *
 enum kz_rc kz_wk_tree_put_add(struct kz_wk *w, const void *p, size_t n, struct kz_deadline until,
 			      struct kz_err *err);
 enum kz_rc kz_wk_tree_put_end(struct kz_wk *w, struct kz_deadline until, struct kz_err *err);
-/* Name what the workspace holds; health and bind tell it as "label" ("" at first). */
+/*
+ * Name what the workspace holds; health and bind tell it as "label".  It is "" at first,
+ * and again from a put into the workspace and from the start of a program on.
+ * err: worker_refused (also while a program runs), transport_lost
+ */
 enum kz_rc kz_wk_label(struct kz_wk *w, const char *lease, const char *label,
 		       struct kz_deadline until, struct kz_err *err);
 

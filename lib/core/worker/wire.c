@@ -33,6 +33,7 @@ enum kz_rc kz_wk_open(struct kz_wk **out, const char *socket_path, const char *s
 	w->fd = -1;
 	kz_buf_init(&w->in, KZ_WIRE_IN_MAX);
 	kz_buf_init(&w->head, HEAD_MAX);
+	kz_buf_init(&w->tree, KZ_WIRE_TREE_MAX);
 	if (kz_str_copy(w->secret, sizeof w->secret, secret, err) != KZ_OK ||
 	    kz_sys_before(KZ_SYS_WK_CONNECT) ||
 	    kz_unix_connect(socket_path, until, &w->fd, err) != KZ_OK) {
@@ -62,6 +63,7 @@ void kz_wk_close(struct kz_wk *w)
 	kz_buf_release(&w->in);
 	forget_head(w);
 	kz_buf_release(&w->head);
+	kz_buf_release(&w->tree);
 	free(w);
 }
 

@@ -14,6 +14,8 @@
 
 #define KZ_WIRE_ANSWER_MAX (1 << 20)
 #define KZ_WIRE_IN_MAX (2 << 20)
+/* A piece of a workspace in one request; the worker takes bodies of 5 MiB. */
+#define KZ_WIRE_TREE_MAX (512 << 10)
 
 struct kz_wk {
 	int fd;
@@ -22,6 +24,8 @@ struct kz_wk {
 	struct kz_buf in; /* received, not yet used */
 	struct kz_buf
 		head; /* of a request, to go out with what follows it: a write less, and one wake less of the worker */
+	struct kz_buf tree;  /* of a workspace on its way in, not yet sent */
+	char tree_lease[65]; /* whose it is */
 	void (*meanwhile)(void *arg);
 	void *meanwhile_arg;
 };

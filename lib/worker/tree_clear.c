@@ -1,0 +1,106 @@
+/*
+ * Taking a workspace away, however deep it is: what lies in a directory is moved up
+ * beside it before it goes, so that two descriptors do for any depth.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "rule/reason.h"
+#include "worker/space.h"
+#include "worker/tree.h"
+
+/* Directories on their way out, in the root of the tenant's file system, where it sees nothing. */
+struct trash {
+	int root;
+	long next;
+};
+
+static void trash_name(char out[32], long n)
+{
+	(void)kz_str_format(out, 32, NULL, "gone-%ld", n);
+}
+
+static int discard(struct trash *t, int dir, const char *name)
+{
+	char to[32];
+
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -1;
+	trash_name(to, t->next);
+	if (renameat(dir, name, t->root, to) < 0)
+		return -1;
+	t->next++;
+	return 0;
+}
+
+/* out: how many there were, -1 on failure */
+static long empty_once(struct trash *t, DIR *d)
+{
+	struct dirent *e;
+	long n = 0;
+
+	rewinddir(d);
+	for (errno = 0; (e = readdir(d)); errno = 0) {
+		if (kz_str_eq(e->d_name, ".") || kz_str_eq(e->d_name, ".."))
+			continue;
+		if (discard(t, dirfd(d), e->d_name) < 0)
+			return -1;
+		n++;
+	}
+	return errno ? -1 : n;
+}
+
+static int remove_one(struct trash *t, const char *name)
+{
+	kz_auto_closedir DIR *d = NULL;
+	int fd = kz_space_at(t->root, name, O_RDONLY | O_DIRECTORY, 0);
+	long n;
+
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	/* a sticky directory lets only its owner take things out */
+	if (fchown(fd, 0, 0) < 0)
+		return -1;
+	/* what is removed while it is listed may hide others */
+	while ((n = empty_once(t, d)) > 0)
+		;
+	return n < 0 ? -1 : unlinkat(t->root, name, AT_REMOVEDIR);
+}
+
+static int clear(int dir, uid_t uid, gid_t gid)
+{
+	struct trash t = { .root = dir, .next = 1 };
+	char name[32];
+
+	trash_name(name, 0);
+	if (renameat(dir, KZ_SPACE_HOME, dir, name) < 0)
+		return -1;
+	for (long i = 0; i < t.next; i++) {
+		trash_name(name, i);
+		if (remove_one(&t, name) < 0)
+			return -1;
+	}
+	if (mkdirat(dir, KZ_SPACE_HOME, 0755) < 0)
+		return -1;
+	return fchownat(dir, KZ_SPACE_HOME, uid, gid, AT_SYMLINK_NOFOLLOW);
+}
+
+enum kz_rc kz_tree_clear(int dir, uid_t uid, gid_t gid, struct kz_err *err)
+{
+	if (clear(dir, uid, gid) == 0)
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_WORKER_FAULT, "the workspace cannot be emptied: error %d",
+			 errno);
+}
