@@ -384,6 +384,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "two parts of the edit touch the same lines" },
 	[KZ_R_CONFLICTING_TAGS] = { .code = "conflicting_tags", .status = 65, .is_refusal = true,
 		.text = "the edit names one file with two tags" },
+	[KZ_R_EDIT_ECHO] = { .code = "edit_echo", .status = 65, .is_refusal = true,
+		.text = "the rows repeat a line beside the lines that they replace" },
 	[KZ_R_EDIT_NOOP] = { .code = "edit_noop", .status = 65, .is_refusal = true,
 		.text = "the edit changes nothing" },
 	[KZ_R_REGISTER_EMPTY] = { .code = "register_empty", .status = 66, .is_refusal = true,

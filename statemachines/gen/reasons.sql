@@ -191,6 +191,7 @@ INSERT OR IGNORE INTO reason VALUES ('line_out_of_range', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('bad_range', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('edit_overlap', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('conflicting_tags', 65, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('edit_echo', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('edit_noop', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('register_empty', 66, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('register_ambiguous', 65, 'refusal');
