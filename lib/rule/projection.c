@@ -131,36 +131,48 @@ static bool still_stands(const struct kz_prj_live *live, const struct kz_prj_doc
 	return false;
 }
 
+/* The chat is the member's alone, at admission and now [PRJ-17]. */
+static enum kz_reason judge_audience(const struct kz_prj_scope *s, const struct kz_prj_live *live)
+{
+	if (live->is_known && !kz_prj_has_id(&live->roster, s->actor))
+		return KZ_R_MEMBER_INACTIVE;
+	if (!kz_prj_is_sole(&s->roster, s->actor))
+		return KZ_R_RESOURCE_AUDIENCE_CHANGED;
+	if (live->is_known && (strcmp(live->version, s->audience_version) != 0 ||
+			       !kz_prj_is_sole(&live->roster, s->actor)))
+		return KZ_R_RESOURCE_AUDIENCE_CHANGED;
+	return KZ_R_NONE;
+}
+
+/* A retrieved document is for its turn only, and what is attached already is shown once [PRJ-14]. */
+static bool joins(const struct kz_prj_scope *s, const struct kz_prj_doc *d)
+{
+	return d->turn && strcmp(d->turn, s->turn) == 0 && !kz_prj_has(&s->manifest, d);
+}
+
 static void decide_private(const struct kz_prj_scope *s, const struct kz_prj_live *live, bool asks,
 			   struct kz_prj_set *out)
 {
-	const struct kz_prj_docs *parts[] = { &s->manifest, &s->retrieved };
-	struct kz_prj_tally t = { .reason = KZ_R_NONE };
+	struct kz_prj_tally t = { .reason = judge_audience(s, live) };
+	size_t count = s->manifest.count + s->retrieved.count;
 
-	if (live->is_known && !kz_prj_has_id(&live->roster, s->actor)) {
-		kz_prj_refuse(out, KZ_R_MEMBER_INACTIVE, NULL);
-		return;
-	}
-	if (!kz_prj_is_sole(&s->roster, s->actor) ||
-	    (live->is_known && (strcmp(live->version, s->audience_version) != 0 ||
-				!kz_prj_is_sole(&live->roster, s->actor)))) {
-		kz_prj_refuse(out, KZ_R_RESOURCE_AUDIENCE_CHANGED, NULL);
+	if (t.reason != KZ_R_NONE) {
+		kz_prj_refuse(out, t.reason, &t);
 		return;
 	}
 	if (!ids_resolve(s, out))
 		return;
-	for (size_t p = 0; p < 2; p++) {
-		for (size_t i = 0; i < parts[p]->count; i++) {
-			const struct kz_prj_doc *d = &parts[p]->at[i];
+	for (size_t i = 0; i < count; i++) {
+		bool is_retrieved = i >= s->manifest.count;
+		const struct kz_prj_doc *d =
+			is_retrieved ? &s->retrieved.at[i - s->manifest.count] : &s->manifest.at[i];
 
-			/* a retrieved document is for its turn only, and is shown once [PRJ-14] */
-			if (p && (!d->turn || strcmp(d->turn, s->turn) != 0 ||
-				  kz_prj_has(&s->manifest, d)))
-				continue;
-			kz_prj_count(&t, d);
-			if (t.reason == KZ_R_NONE && still_stands(live, d, &t))
-				kz_prj_unique(out, d);
-		}
+		if (is_retrieved && !joins(s, d))
+			continue;
+		kz_prj_count(&t, d);
+		/* what was retrieved is read anew by who retrieved it: the attachments of now do not list it */
+		if (t.reason == KZ_R_NONE && (is_retrieved || still_stands(live, d, &t)))
+			kz_prj_unique(out, d);
 	}
 	if (t.reason != KZ_R_NONE)
 		kz_prj_refuse(out, t.reason, &t);

@@ -124,7 +124,11 @@ void kz_prj_room(const struct kz_prj_scope *s, const struct kz_prj_live *live, b
 	struct kz_prj_tally t = { .reason = KZ_R_NONE };
 
 	t.reason = judge(s, live, &t.about);
-	for (size_t i = 0; t.reason == KZ_R_NONE && i < s->manifest.count; i++) {
+	if (t.reason != KZ_R_NONE) {
+		kz_prj_refuse(out, t.reason, &t);
+		return;
+	}
+	for (size_t i = 0; i < s->manifest.count; i++) {
 		kz_prj_count(&t, &s->manifest.at[i]);
 		if (t.reason == KZ_R_NONE)
 			kz_prj_unique(out, &s->manifest.at[i]);

@@ -127,12 +127,16 @@ static void take_space(struct kz_census *c, const struct kz_space *s)
 	put(c, KZ_SURFACE_WORKSPACE, sum(home, code));
 	put(c, KZ_SURFACE_TMP, tmp);
 	put(c, KZ_SURFACE_SHM_FILES, shm);
-	/* what lies in /work beside its two own directories was staged there */
-	put(c, KZ_SURFACE_PROJECTION, home < 0 || code < 0 ? -1 : has_more(work, 2 + home + code));
+	/* what lies in /work beside its own directories, and whatever the place of shared files holds */
+	put(c, KZ_SURFACE_PROJECTION,
+	    home < 0 || code < 0 ?
+		    -1 :
+		    sum(has_more(work, KZ_SPACE_IN_WORK + home + code), kz_space_shared_use(s)));
 	if (listed < 0 || kz_space_use(s, &u, NULL) != KZ_OK)
 		return;
 	/* used and shown by no listing: held open though its name is gone */
-	put(c, KZ_SURFACE_DISK, u.bytes_used + u.inodes_used - (KZ_SPACE_OWN_INODES - 2) - listed);
+	put(c, KZ_SURFACE_DISK,
+	    u.bytes_used + u.inodes_used - (KZ_SPACE_OWN_INODES - KZ_SPACE_IN_WORK) - listed);
 	(void)kz_str_format(sizes, sizeof sizes, NULL, "%lld/%lld", (long long)u.bytes_total,
 			    (long long)u.inodes_total);
 	kz_sha256_hex(sizes, strlen(sizes), c->at[KZ_SURFACE_DISK].digest);

@@ -6,6 +6,7 @@
 #ifndef KZ_WORKER_CLIENT_H
 #define KZ_WORKER_CLIENT_H
 
+#include "port/seal.h"
 #include "rule/httphead.h"
 #include "worker/worker.h"
 
@@ -60,6 +61,9 @@ struct kz_client {
 	int64_t file_left; /* bytes of the file still to come or go */
 	struct kz_err put_err;
 	struct kz_tree_out *tree; /* the workspace on its way out */
+	int shared_at; /* which shared file the put is; -1: another file */
+	uint64_t shared_round;
+	struct kz_sha256 hash; /* of that file, as it is written */
 };
 
 /* Close connections that have not shown the secret in time; the worker's head_timer calls it. */
@@ -95,6 +99,10 @@ void kz_client_tree_gone(struct kz_client *c);
 bool kz_client_tree_is_moving(const struct kz_worker *w);
 /* Nothing is on its way any more (a reset wipes all). */
 void kz_client_tree_stop(struct kz_worker *w);
+/* shared.c: begin a set of read-only files (the last one goes); a put into it, and its end */
+void kz_client_shared(struct kz_client *c, const struct kz_json *o, struct kz_slice tail);
+enum kz_rc kz_client_shared_open(struct kz_client *c, const struct kz_json *o, struct kz_err *err);
+void kz_client_shared_end(struct kz_client *c);
 /* routes.c */
 const struct kz_route *kz_route_find(const struct kz_httphead *h);
 

@@ -15,6 +15,7 @@
 
 #define GET_CHUNK 65536
 
+/* out: dir, NULL for the place of shared files */
 static enum kz_rc place_of(const struct kz_json *o, const char **dir, struct kz_err *err)
 {
 	const char *p = kz_json_str(o, "place", "space");
@@ -23,6 +24,8 @@ static enum kz_rc place_of(const struct kz_json *o, const char **dir, struct kz_
 		*dir = KZ_SPACE_HOME;
 	else if (kz_str_eq(p, "code"))
 		*dir = KZ_SPACE_CODE;
+	else if (kz_str_eq(p, "shared"))
+		*dir = NULL;
 	else
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "there is no such place");
 	return KZ_OK;
@@ -74,6 +77,8 @@ static enum kz_rc open_put(struct kz_client *c, const struct kz_json *o, struct 
 		return KZ_E_DATA;
 	if (mode < 0 || mode > 0777 || kz_json_num(o, "size", -1) != c->body_left)
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "mode or size is wrong");
+	if (!dir)
+		return kz_client_shared_open(c, o, err);
 	is_tenants = kz_str_eq(dir, KZ_SPACE_HOME);
 	if (is_tenants)
 		w->tenure.label[0] = 0;
@@ -116,6 +121,7 @@ static int take_put_head(struct kz_client *c)
 	kz_conn_drop(c->conn, n + 4);
 	c->body_left -= (int64_t)n + 4;
 	c->file_left = c->body_left;
+	c->shared_at = -1;
 	/* a refusal is kept until the bytes have passed, so that the connection stays usable */
 	open_put(c, o, &c->put_err);
 	return 1;
@@ -138,6 +144,8 @@ static void put_bytes(struct kz_client *c, const char *p, size_t n)
 				kz_err_sys(&c->put_err, KZ_E_OS, "cannot write the file");
 			return;
 		}
+		if (c->shared_at >= 0)
+			kz_sha256_add(&c->hash, p, (size_t)done);
 		p += done;
 		n -= (size_t)done;
 	}
@@ -150,6 +158,9 @@ static void end_put(struct kz_client *c)
 	if (c->file >= 0)
 		close(c->file);
 	c->file = -1;
+	if (c->put_err.rc == KZ_OK && c->shared_at >= 0)
+		kz_client_shared_end(c);
+	c->shared_at = -1;
 	if (c->put_err.rc != KZ_OK) {
 		kz_client_refuse(c, &c->put_err);
 		return;

@@ -131,6 +131,9 @@ static const char *bind_all(void)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (mount(places[i][0], places[i][1], NULL, MS_BIND, NULL) < 0)
 			return places[i][1];
+	if (mount(KZ_SPACE_AT "/" KZ_SPACE_SHARED, KZ_SPACE_SHARED, NULL, MS_BIND, NULL) < 0 ||
+	    mount(NULL, KZ_SPACE_SHARED, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | SAFE, NULL) < 0)
+		return KZ_SPACE_SHARED;
 	return NULL;
 }
 

@@ -68,6 +68,17 @@ static int bind_at(int dir, const char *path, int root, const char *to)
 	return fd < 0 ? -1 : kz_mount_move(fd, root, to);
 }
 
+/* Shown without a way to write: the mount is read-only, and nothing is mounted below it. */
+static int bind_shared(int space, int root)
+{
+	kz_auto_close int fd = kz_mount_copy(space, KZ_SPACE_SHARED);
+
+	return fd < 0 || kz_mount_set(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+						  MOUNT_ATTR_NOEXEC) < 0 ?
+		       -1 :
+		       kz_mount_move(fd, root, KZ_SPACE_SHARED);
+}
+
 static const char *mount_space(int space, int root)
 {
 	static const char *const places[][2] = {
@@ -79,7 +90,7 @@ static const char *mount_space(int space, int root)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (bind_at(space, places[i][0], root, places[i][1]) < 0)
 			return places[i][1];
-	return NULL;
+	return bind_shared(space, root) < 0 ? KZ_SPACE_SHARED : NULL;
 }
 
 /*

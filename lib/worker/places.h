@@ -9,12 +9,14 @@
 /* Where the next tenant's is made while one still runs: a directory that every image has. */
 #define KZ_SPACE_NEXT "/var/tmp"
 /* Directories that a fresh one holds itself, its root included; the tenant's inodes come on top. */
-#define KZ_SPACE_OWN_INODES 7
+#define KZ_SPACE_OWN_INODES 8
 
 /* Directories inside it, and where the tenant sees them. */
 #define KZ_SPACE_WORK "work"
 #define KZ_SPACE_HOME "work/space"
 #define KZ_SPACE_CODE "work/code"
+#define KZ_SPACE_SHARED "work/shared" /* a file system of its own is mounted there */
+#define KZ_SPACE_IN_WORK 3            /* these three */
 #define KZ_SPACE_TMP "tmp"
 #define KZ_SPACE_SHM "shm"
 #define KZ_SPACE_VTMP "vtmp"

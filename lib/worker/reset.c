@@ -60,7 +60,7 @@ static bool take_next(struct kz_worker *w)
 		w->wall = w->next;
 		w->space = w->next_space;
 		w->next = (struct kz_wall)KZ_WALL_INIT;
-		w->next_space.dir = -1;
+		w->next_space.dir = w->next_space.shared = -1;
 		return true;
 	}
 	kz_log(KZ_LOG_WARNING, "the next wall is made again", "text", err.text, NULL);
@@ -198,6 +198,7 @@ void kz_worker_reset(struct kz_worker *w)
 		return;
 	}
 	kz_tenure_clean(&w->tenure);
+	w->shared = (struct kz_shared){ .count = 0 };
 	w->resetter = NULL;
 	if (to)
 		kz_client_answer(to, 200, readings(w, &c, &t));

@@ -209,6 +209,9 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 	if (rc == KZ_OK)
 		rc = make_vectors(in, tail, &v, &err);
 	if (rc == KZ_OK)
+		rc = kz_shared_check(&w->shared, w->space.shared, kz_json_get(in, "shared"), tail,
+				     kz_json_num(in, "argc", 0), &err);
+	if (rc == KZ_OK)
 		rc = kz_worker_ready_wall(w, &err);
 	ask.vectors = v.data;
 	ask.vectors_n = v.len;
@@ -219,6 +222,7 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 		return;
 	}
 	w->tenure.label[0] = 0; /* whatever it was, the program may change it */
+	w->shared.is_open = false; /* what a program has begun to read stays as it is */
 	w->runner = c;
 	c->record_sent = false;
 	c->state = KZ_CLIENT_FRAMES;
@@ -273,6 +277,7 @@ static const struct kz_route routes[] = {
 	{ .method = "POST", .path = "/v1/tree/add", .fn = kz_client_tree_add, .has_tail = true },
 	{ .method = "POST", .path = "/v1/tree/end", .fn = kz_client_tree_end },
 	{ .method = "POST", .path = "/v1/label", .fn = kz_client_label },
+	{ .method = "POST", .path = "/v1/shared", .fn = kz_client_shared },
 	{ .method = "POST", .path = "/v1/exec", .fn = exec, .has_tail = true },
 	{ .method = "POST", .path = "/v1/reset", .fn = reset },
 };

@@ -14,6 +14,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "rule/projection.h"
 #include "worker/guest.h"
 #include "worker/mounts.h"
 
@@ -41,6 +42,7 @@ static int fill(int root, const struct kz_boot *b)
 {
 	return make_dir(root, KZ_SPACE_WORK, 0755, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_CODE, 0755, 0, 0) < 0 ||
+	       make_dir(root, KZ_SPACE_SHARED, 0555, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_HOME, 0755, b->tenant_uid, b->tenant_gid) < 0 ||
 	       make_dir(root, KZ_SPACE_TMP, 01777, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_SHM, 01777, 0, 0) < 0 ||
@@ -78,6 +80,36 @@ static enum kz_rc mount_classic(const struct kz_boot *b, const char *size, struc
 	return KZ_OK;
 }
 
+/*
+ * The file system of read-only files.  Each of them may begin a page of its own, so that
+ * the bound of bytes is what the rules say, to the byte; its root is an inode.
+ */
+static enum kz_rc mount_shared(struct kz_space *s, bool is_classic, struct kz_err *err)
+{
+	char size[32], inodes[32], all[96];
+	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", "0555", NULL };
+	long long bytes = KZ_PRJ_BYTES + KZ_PRJ_FILES * (long long)sysconf(_SC_PAGESIZE);
+	kz_auto_close int mfd = -1;
+
+	if (kz_str_format(size, sizeof size, err, "%lld", bytes) ||
+	    kz_str_format(inodes, sizeof inodes, err, "%d", KZ_PRJ_FILES + 1) ||
+	    kz_str_format(all, sizeof all, err, "size=%s,mode=0555", size))
+		return KZ_E_DATA;
+	if (is_classic) {
+		if (mount("tmpfs", KZ_SPACE_AT "/" KZ_SPACE_SHARED, "tmpfs",
+			  MS_NOSUID | MS_NODEV | MS_NOEXEC, all) < 0)
+			return kz_err_sys(err, KZ_E_OS, "cannot make the place of shared files");
+	} else {
+		mfd = kz_mount_make("tmpfs", options,
+				    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+		if (mfd < 0 || kz_mount_move(mfd, s->dir, KZ_SPACE_SHARED) < 0)
+			return kz_err_sys(err, KZ_E_OS, "cannot make the place of shared files");
+	}
+	s->shared = openat(s->dir, KZ_SPACE_SHARED, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return s->shared < 0 ? kz_err_sys(err, KZ_E_OS, "cannot open the place of shared files") :
+			       KZ_OK;
+}
+
 enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boot *b,
 			 struct kz_err *err)
 {
@@ -93,10 +125,15 @@ enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boo
 	if (b->single_use ? mount_classic(b, size, err) : mount_whole(at, b, options, err))
 		return err ? err->rc : KZ_E_OS;
 	s->at = at;
+	s->shared = -1;
 	s->dir = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0) {
 		kz_err_sys(err, KZ_E_OS, "cannot open the tenant's file system");
 		umount2(at, MNT_DETACH);
+		return KZ_E_OS;
+	}
+	if (mount_shared(s, b->single_use, err) != KZ_OK) {
+		kz_space_close(s);
 		return KZ_E_OS;
 	}
 	return KZ_OK;
@@ -114,8 +151,10 @@ void kz_space_close(struct kz_space *s)
 {
 	if (s->dir < 0)
 		return;
+	if (s->shared >= 0)
+		close(s->shared);
 	close(s->dir);
-	s->dir = -1;
+	s->dir = s->shared = -1;
 	umount2(s->at, MNT_DETACH);
 }
 
@@ -143,6 +182,9 @@ static int64_t count_below(int dir, int64_t most, int depth)
 		if (e->d_type != DT_DIR || depth >= DEPTH_MAX)
 			continue;
 		sub = kz_space_at(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+		/* another file system begins there, which is counted by itself */
+		if (sub < 0 && errno == EXDEV)
+			continue;
 		below = sub < 0 ? -1 : count_below(sub, most - n, depth + 1);
 		if (below < 0)
 			return -1;
@@ -156,6 +198,15 @@ int64_t kz_space_entries(const struct kz_space *s, const char *dir, int64_t most
 	int fd = kz_space_at(s->dir, dir, O_RDONLY | O_DIRECTORY, 0);
 
 	return fd < 0 ? -1 : count_below(fd, most, 0);
+}
+
+int64_t kz_space_shared_use(const struct kz_space *s)
+{
+	struct statfs f;
+
+	if (s->shared < 0 || fstatfs(s->shared, &f) < 0)
+		return -1;
+	return (int64_t)(f.f_blocks - f.f_bfree) * f.f_bsize + (int64_t)(f.f_files - f.f_ffree) - 1;
 }
 
 enum kz_rc kz_space_use(const struct kz_space *s, struct kz_space_use *out, struct kz_err *err)

@@ -5,6 +5,9 @@
  * It is mounted on /work of process 1's own mount namespace, which no tenant can
  * see, and process 1 holds its directory: files go in and out without a fork and
  * without following anything the tenant made.
+ *
+ * Files that the tenant may only read lie on a second tmpfs, bounded by itself, which the
+ * tenant's namespace shows read-only on /work/shared [PRJ-5, PRJ-6].
  */
 #ifndef KZ_WORKER_SPACE_H
 #define KZ_WORKER_SPACE_H
@@ -17,6 +20,7 @@
 
 struct kz_space {
 	int dir;        /* its root, or -1 */
+	int shared;     /* root of the read-only files, a tmpfs of its own; or -1 */
 	const char *at; /* where it is mounted */
 };
 
@@ -29,6 +33,8 @@ enum kz_rc kz_space_settle(struct kz_space *s, struct kz_err *err);
 void kz_space_close(struct kz_space *s);
 /* Entries below a directory of it, at any depth; -1 when it cannot be read, never more than most + 1. */
 int64_t kz_space_entries(const struct kz_space *s, const char *dir, int64_t most);
+/* What the file system of read-only files uses beyond its root: bytes and inodes together; -1 when it cannot be measured. */
+int64_t kz_space_shared_use(const struct kz_space *s);
 /* Is it full now? out: bytes, inodes */
 struct kz_space_use {
 	int64_t bytes_used, bytes_free, bytes_total, inodes_used, inodes_free, inodes_total;

@@ -15,6 +15,7 @@
 #include "worker/deny.h"
 #include "worker/tenure.h"
 #include "worker/run.h"
+#include "worker/shared.h"
 #include "worker/space.h"
 #include "worker/wall.h"
 
@@ -33,6 +34,7 @@ struct kz_worker {
 	struct kz_wall next; /* of the next tenant, made while one runs; may be missing */
 	struct kz_space next_space;
 	struct kz_tenure tenure;
+	struct kz_shared shared;
 	struct kz_run *run;
 	struct kz_timer *lease_timer, *head_timer;
 	struct kz_watch *listener, *terminator;

@@ -85,6 +85,7 @@ static enum kz_rc do_exec(struct call *c)
 				.open_files = 256,
 				.stdin_open = ev.stdin_fd >= 0,
 				.execution = getenv("WK_EXECUTION") };
+	kz_auto_json struct kz_json *shared = NULL;
 	struct kz_json *record = NULL;
 	int n = 0;
 	enum kz_rc rc;
@@ -92,6 +93,10 @@ static enum kz_rc do_exec(struct call *c)
 	for (char **e = environ; *e && n < ENV_MOST - 1; e++)
 		if (kz_str_has_prefix(*e, "WKENV_"))
 			env[n++] = *e + 6;
+	if (getenv("WK_SHARED") &&
+	    kz_json_parse(getenv("WK_SHARED"), strlen(getenv("WK_SHARED")), &shared, &c->err))
+		return KZ_E_DATA;
+	x.shared = shared;
 	rc = kz_wk_run(c->w, &x, &ev, kz_deadline_in(KZ_SECONDS(120)), &record, &c->err);
 	return print(c, rc, record);
 }
@@ -103,7 +108,10 @@ static enum kz_rc do_put(struct call *c)
 
 	if (size < 0)
 		return kz_err_sys(&c->err, KZ_E_NOINPUT, "cannot open the file");
-	return kz_wk_put(c->w, arg(c, 1), kz_str_eq(arg(c, 2), "code") ? KZ_WK_CODE : KZ_WK_SPACE,
+	return kz_wk_put(c->w, arg(c, 1),
+			 kz_str_eq(arg(c, 2), "code")   ? KZ_WK_CODE :
+			 kz_str_eq(arg(c, 2), "shared") ? KZ_WK_SHARED :
+							  KZ_WK_SPACE,
 			 arg(c, 3), fd, size, 0644, soon(), NULL, &c->err);
 }
 
@@ -145,6 +153,8 @@ static enum kz_rc do_call(struct call *c)
 	if (kz_str_eq(verb, "extend"))
 		return kz_wk_extend(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
 				    &c->err);
+	if (kz_str_eq(verb, "shared"))
+		return kz_wk_shared_begin(c->w, arg(c, 1), arg(c, 2), arg(c, 3), soon(), &c->err);
 	if (kz_str_eq(verb, "put"))
 		return do_put(c);
 	if (kz_str_eq(verb, "get"))

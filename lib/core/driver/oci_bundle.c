@@ -16,7 +16,8 @@
 
 #define CONFIG_MAX (256 << 10)
 #define WORKER_MEMORY                                                                              \
-	(80 << 20) /* process 1, 48 of it for what passes to the proxy; docs/worker-boot.md */
+	(89                                                                                        \
+	 << 20) /* process 1, 48 of it for what passes to the proxy, 9 for shared files; docs/worker-boot.md */
 #define WORKER_PIDS 32
 #define WORKER_OOM_ADJ                                                                             \
 	500 /* when the machine is out of memory, a worker goes before the host's own programs */

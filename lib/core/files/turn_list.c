@@ -83,33 +83,40 @@ static bool is_whole(const struct kz_prj_doc *d)
 	       d->size >= 0;
 }
 
+static bool is_kind(const char *s)
+{
+	return kz_str_eq(s, "upload") || kz_str_eq(s, "artifact") || kz_str_eq(s, "native");
+}
+
+static bool take_texts(const struct kz_json *o, struct kz_prj_doc *d)
+{
+	/* what a person called it may hold anything; it is shown sanitized */
+	d->filename = kz_json_str(o, "filename", NULL);
+	if (kz_json_get(o, "filename") &&
+	    (!d->filename || !*d->filename || strlen(d->filename) > FILENAME_MOST))
+		return false;
+	return (d->id = kz_turn_text(o, "id", KZ_TURN_TEXT)) &&
+	       take_text(o, "kind", KZ_TURN_TEXT, &d->kind) &&
+	       take_text(o, "version", KZ_TURN_TEXT, &d->version) &&
+	       take_text(o, "root", KZ_TURN_TEXT, &d->root) &&
+	       take_text(o, "media_type", MEDIA_MOST, &d->media_type) &&
+	       take_text(o, "sha256", KZ_SHA256_HEX - 1, &d->sha256) &&
+	       take_text(o, "turn", KZ_TURN_TEXT, &d->turn);
+}
+
 static bool take_doc(const struct kz_json *o, bool has_turn, struct kz_prj_doc *d)
 {
 	static const char *const members[] = { "id",         "kind", "state",  "version",
 					       "root",       "size", "sha256", "filename",
 					       "media_type", "turn", NULL };
 	const struct kz_json *size = kz_json_get(o, "size");
-	const char *name = kz_json_str(o, "filename", NULL);
 
 	if (!kz_json_is_object(o) || kz_json_only(o, members, NULL) ||
-	    !take_state(kz_json_str(o, "state", ""), &d->state) ||
-	    !(d->id = kz_turn_text(o, "id", KZ_TURN_TEXT)) ||
-	    !take_text(o, "kind", KZ_TURN_TEXT, &d->kind) ||
-	    !take_text(o, "version", KZ_TURN_TEXT, &d->version) ||
-	    !take_text(o, "root", KZ_TURN_TEXT, &d->root) ||
-	    !take_text(o, "media_type", MEDIA_MOST, &d->media_type) ||
-	    !take_text(o, "sha256", KZ_SHA256_HEX - 1, &d->sha256) ||
-	    !take_text(o, "turn", KZ_TURN_TEXT, &d->turn))
+	    !take_state(kz_json_str(o, "state", ""), &d->state) || !take_texts(o, d))
 		return false;
-	/* what a person called it may hold anything; it is shown sanitized */
-	if (kz_json_get(o, "filename") && (!name || !*name || strlen(name) > FILENAME_MOST))
-		return false;
-	d->filename = name;
 	d->size = size ? kz_json_num(o, "size", -1) : -1;
 	if ((size && (d->size < 0 || d->size > KZ_TURN_SIZE_MOST)) ||
-	    (d->sha256 && !kz_turn_is_digest(d->sha256)) ||
-	    (d->kind && !kz_str_eq(d->kind, "upload") && !kz_str_eq(d->kind, "artifact") &&
-	     !kz_str_eq(d->kind, "native")))
+	    (d->sha256 && !kz_turn_is_digest(d->sha256)) || (d->kind && !is_kind(d->kind)))
 		return false;
 	return has_turn == (d->turn != NULL) && (d->state != KZ_PRJ_READY || is_whole(d));
 }

@@ -100,6 +100,9 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 		     int fd, int64_t size, mode_t mode, struct kz_deadline until, char *sha256,
 		     struct kz_err *err)
 {
+	static const char *const places[] = {
+		[KZ_WK_SPACE] = "space", [KZ_WK_CODE] = "code", [KZ_WK_SHARED] = "shared"
+	};
 	kz_auto_json struct kz_json *o = of_lease(lease), *answer = NULL;
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(8192);
 	unsigned char n[4] = { 0 };
@@ -107,7 +110,7 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 	int64_t length = 0;
 	enum kz_rc rc;
 
-	kz_json_set_str(o, "place", place == KZ_WK_CODE ? "code" : "space");
+	kz_json_set_str(o, "place", places[place]);
 	kz_json_set_str(o, "name", name);
 	kz_json_set_int(o, "mode", (int64_t)mode);
 	kz_json_set_int(o, "size", size);
@@ -129,6 +132,18 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 		return rc;
 	return status == 200 ? kz_wire_json(w, length, until, &answer, err) :
 			       kz_wire_refusal(w, status, length, until, err);
+}
+
+enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *manifest_sha256,
+			      const char *audience_version, struct kz_deadline until,
+			      struct kz_err *err)
+{
+	struct kz_json *o = of_lease(lease);
+	kz_auto_json struct kz_json *answer = NULL;
+
+	kz_json_set_str(o, "manifest_sha256", manifest_sha256 ? manifest_sha256 : "");
+	kz_json_set_str(o, "audience_version", audience_version ? audience_version : "");
+	return kz_wire_call(w, "POST", "/v1/shared", o, until, &answer, err);
 }
 
 /* The body of an answer, n bytes, to the sink; a refusing sink ends the connection's use. */

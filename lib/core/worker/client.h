@@ -54,9 +54,19 @@ enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, st
 /*
  * Where a file goes: the workspace (/work/space, owned by the tenant), or /work/code,
  * which the tenant can read and not write, so that a run's workspace starts empty
- * although its program is a file.  Both are wiped by a reset.
+ * although its program is a file.  Or /work/shared, which it sees on a read-only mount:
+ * only after kz_wk_shared_begin, never while a program runs, never over another file.
+ * All are wiped by a reset.
  */
-enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE };
+enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE, KZ_WK_SHARED };
+/*
+ * Begin a set of read-only files; the last one goes.
+ * in: manifest_sha256 of the text that the program will read; NULL: there shall be none.
+ * err: worker_refused, projection_failed
+ */
+enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *manifest_sha256,
+			      const char *audience_version, struct kz_deadline until,
+			      struct kz_err *err);
 /* Put one file from fd (regular, size bytes). in: name is a validated relative name. out: sha256 of what was sent, 65 bytes (NULL: not wanted). err: worker_refused, io */
 enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
 		     int fd, int64_t size, mode_t mode, struct kz_deadline until, char *sha256,
@@ -76,6 +86,8 @@ struct kz_wk_exec {
 	int64_t open_files;
 	bool stdin_open;       /* stream standard input; else it is empty */
 	const char *execution; /* open the way to the proxy for it; NULL: shut */
+	/* {"manifest_sha256","audience_version","files":[{"name","size","sha256"}]}: the read-only files that must be there; NULL: none */
+	struct kz_json *shared;
 };
 /* What a running program tells; return non-zero from a callback to end the run. */
 struct kz_wk_events {

@@ -190,6 +190,8 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 		kz_json_set_str(e, "execution", x->execution);
 		kz_json_set(o, "egress", e);
 	}
+	if (x->shared)
+		kz_json_set(o, "shared", kz_json_ref(x->shared));
 	rc = kz_buf_add(&head, "\0\0\0", 4, err);
 	if (rc == KZ_OK)
 		rc = kz_json_write(o, &head, err);
