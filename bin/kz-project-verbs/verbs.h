@@ -33,5 +33,8 @@ enum kz_rc kz_project_resolve(struct kz_cli *cli, const struct kz_project_ask *a
 			      struct kz_projection *p);
 /* Print the decision, in words or as a line. returns the exit status */
 int kz_project_end(struct kz_cli *cli, struct kz_projection *p, enum kz_rc rc);
+/* Is a directory what stage wrote of this document? err: resource_manifest_mismatch, resource_digest_mismatch, and of reading */
+enum kz_rc kz_project_check_dir(const struct kz_projection *p, const char *path,
+				struct kz_err *err);
 
 #endif

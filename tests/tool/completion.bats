@@ -31,7 +31,7 @@ options() { "$@" -h | grep -o -- '--[a-z][a-z-]*' | sort -u; }
 		diff <(verbs kz-$x) <(offered kz-$x '' | sort)
 		diff <(verbs kz-$x) <(offered kz $x '' | sort)
 	done
-	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit | sort)
+	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit -e project | sort)
 }
 
 @test "ADM-9: options are offered alike for kz-X and kz X, all of them" {
