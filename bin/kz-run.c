@@ -6,6 +6,8 @@
 
 #include "cli/main.h"
 #include "cli/opt.h"
+#include "cli/out.h"
+#include "core/run/classify.h"
 #include "core/run/run.h"
 #include "rule/reason.h"
 
@@ -30,7 +32,20 @@ static enum kz_rc check(struct kz_cli *cli, const struct kz_run_ask *ask)
 	return KZ_OK;
 }
 
-static int run(struct kz_cli *cli, struct kz_run_ask *ask)
+/* --classify: nothing is started. Status 1: the program administers a host. */
+static int classify(struct kz_cli *cli, const struct kz_run_ask *ask)
+{
+	struct kz_json *o = NULL;
+	bool is_admin = false;
+	enum kz_rc rc =
+		kz_run_classify(ask->path, ask->code, ask->language, &is_admin, &o, &cli->err);
+
+	if (!rc)
+		rc = kz_out_json(cli, o);
+	return rc ? kz_main_end(cli, rc) : kz_main_end_as(cli, KZ_OK, is_admin ? 1 : 0);
+}
+
+static int run(struct kz_cli *cli, struct kz_run_ask *ask, bool is_classify)
 {
 	struct kz_run_result result;
 	char **rest = cli->operands;
@@ -46,6 +61,8 @@ static int run(struct kz_cli *cli, struct kz_run_ask *ask)
 	rc = check(cli, ask);
 	if (rc)
 		return kz_main_end(cli, rc);
+	if (is_classify)
+		return classify(cli, ask);
 	kz_run(ask, &result);
 	say(cli, &result);
 	return result.status;
@@ -57,6 +74,7 @@ int main(int argc, char **argv)
 	struct kz_run_ask ask = { .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2 };
 	kz_auto_opt_list struct kz_opt_list inputs = { 0 }, outputs = { 0 }, env = { 0 };
 	int64_t record = -1;
+	bool is_classify = false;
 	const struct kz_opt opts[] = {
 		{ 'A', "actor", KZ_OPT_TEXT, &ask.actor, "ACTOR",
 		  "who the run is for (default: the calling user)", 0, 0 },
@@ -78,6 +96,8 @@ int main(int argc, char **argv)
 		  "the run may use the network, as approval ID says (default: it may not)", 0, 0 },
 		{ 't', "timeout", KZ_OPT_INT, &ask.wall_ms, "MS", "lower the wall-clock bound", 1,
 		  INT64_MAX },
+		{ 0, "classify", KZ_OPT_FLAG, &is_classify, NULL,
+		  "only say whether the program administers a host; nothing is started", 0, 0 },
 		KZ_OPT_JSON(&cli),
 		{ 0, "record", KZ_OPT_INT, &record, "FD",
 		  "write the terminal record to this descriptor too", 0, 1048576 },
@@ -87,7 +107,7 @@ int main(int argc, char **argv)
 		.program = "kz-run",
 		.synopsis =
 			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [-d OUTDIR] "
-			"[-e NAME[=VALUE]]... [--approve ID] [-t MS] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
+			"[-e NAME[=VALUE]]... [--approve ID] [-t MS] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
 		.least = 0,
@@ -109,5 +129,5 @@ int main(int argc, char **argv)
 	ask.lease = getenv("KZ_LEASE");
 	ask.token = getenv("KZ_LEASE_TOKEN");
 	ask.fence = getenv("KZ_FENCE");
-	return run(&cli, &ask);
+	return run(&cli, &ask, is_classify);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/run/classify.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 
@@ -50,6 +51,8 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (!rc)
 		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,
 				    j->cancel_fd, err);
+	if (!rc)
+		rc = kz_source_permitted(&j->source, err);
 	if (!rc)
 		rc = kz_job_env(j, err);
 	if (!rc)
