@@ -155,19 +155,20 @@ int kz_verb_check(struct kz_cli *cli, int argc, char **argv)
 	const struct kz_opt opts[] = {
 		{ 'l', "level", KZ_OPT_INT, &level, "LEVEL",
 		  "1: marks and parts; 2: the whole structure (default)", 1, KZ_NATIVE_LEVEL_MAX },
-		{ 'n', "name", KZ_OPT_TEXT, &name, "NAME", "judge the one file by this name", 0, 0 },
+		{ 'n', "name", KZ_OPT_TEXT, &name, "NAME", "judge the one file by this name", 0,
+		  0 },
 		KZ_OPT_JSON(cli),
 		KZ_OPT_END,
 	};
 	const struct kz_usage usage = { "kz-native", "check", KZ_CHECK_SYNOPSIS, KZ_CHECK_WHAT,
-					opts,	     1,	      FILES_MAX };
+					opts,        1,       FILES_MAX };
 	enum kz_rc rc;
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
 	if (name && cli->operand_count != 1)
-		return kz_main_end(cli, kz_refuse(&cli->err, KZ_R_USAGE,
-						  "--name is for one file only"));
+		return kz_main_end(cli,
+				   kz_refuse(&cli->err, KZ_R_USAGE, "--name is for one file only"));
 	rc = check(cli, name, level, &is_sound);
 	/* what is not sound was told on its line */
 	return rc ? kz_main_end(cli, rc) : kz_main_end_as(cli, KZ_OK, is_sound ? 0 : 65);

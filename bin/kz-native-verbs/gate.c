@@ -69,7 +69,8 @@ static enum kz_rc read_attachment(struct kz_cli *cli, const struct kz_json *o,
 static enum kz_rc tell(struct kz_cli *cli, const bool requested[KZ_NATIVE_KINDS],
 		       const bool missing[KZ_NATIVE_KINDS])
 {
-	struct kz_json *o = kz_out_object("gate"), *all = kz_json_array(), *lacking = kz_json_array();
+	struct kz_json *o = kz_out_object("gate"), *all = kz_json_array(),
+		       *lacking = kz_json_array();
 	const char *first = NULL;
 
 	for (int k = KZ_NATIVE_PDF; k < KZ_NATIVE_KINDS; k++) {
@@ -141,8 +142,8 @@ static enum kz_rc gate(struct kz_cli *cli)
 int kz_verb_gate(struct kz_cli *cli, int argc, char **argv)
 {
 	const struct kz_opt opts[] = { KZ_OPT_JSON(cli), KZ_OPT_END };
-	const struct kz_usage usage = { "kz-native", "gate", KZ_GATE_SYNOPSIS, KZ_GATE_WHAT,
-					opts,	     0,	     0 };
+	const struct kz_usage usage = { "kz-native", "gate", KZ_GATE_SYNOPSIS, KZ_GATE_WHAT, opts,
+					0,           0 };
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);

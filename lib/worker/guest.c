@@ -17,7 +17,7 @@
 
 #define BACKLOG 16
 #define PATH_BYTES 4096 /* the longest name of an entry */
-#define LOG_READ_ALL 3 /* syslog(2) */
+#define LOG_READ_ALL 3  /* syslog(2) */
 #define NEW_ROOT "/tmp"
 #define SAFE (MS_NOSUID | MS_NODEV | MS_NOEXEC)
 

@@ -216,8 +216,7 @@ static enum kz_rc on_data(void *arg, const void *p, size_t n, struct kz_err *err
 
 static enum kz_rc malformed(struct kz_err *err)
 {
-	return err->reason[0] ? err->rc :
-				kz_err_reason(err, kz_reason_code(KZ_R_MALFORMED_INPUT));
+	return err->reason[0] ? err->rc : kz_err_reason(err, kz_reason_code(KZ_R_MALFORMED_INPUT));
 }
 
 enum kz_rc kz_tree_in_add(struct kz_tree_in *t, const void *p, size_t n, struct kz_err *err)

@@ -48,9 +48,8 @@ static void see(struct seen *s, const struct kz_entry *e, const char *name,
 
 static enum kz_rc fail(const struct kz_err *why, struct kz_err *err)
 {
-	return kz_refuse(err,
-			 why->rc == KZ_E_NO ? KZ_R_WORKSPACE_OVER_BOUND : KZ_R_WORKER_FAULT, "%s",
-			 why->text);
+	return kz_refuse(err, why->rc == KZ_E_NO ? KZ_R_WORKSPACE_OVER_BOUND : KZ_R_WORKER_FAULT,
+			 "%s", why->text);
 }
 
 static enum kz_rc measure(int home, const struct kz_walk_bounds *b, struct seen *s,

@@ -46,8 +46,7 @@ static enum kz_rc open_home(struct kz_worker *w, int *home, struct kz_err *err)
 /* out: a workspace that can be neither emptied nor believed ends the worker's use */
 static enum kz_rc clear(struct kz_worker *w, struct kz_err *err)
 {
-	enum kz_rc rc =
-		kz_tree_clear(w->space.dir, w->boot.tenant_uid, w->boot.tenant_gid, err);
+	enum kz_rc rc = kz_tree_clear(w->space.dir, w->boot.tenant_uid, w->boot.tenant_gid, err);
 
 	w->tenure.label[0] = 0;
 	if (rc != KZ_OK)

@@ -47,7 +47,7 @@ struct kz_worker {
 	struct kz_client *holder; /* its connection bound the lease */
 	struct kz_client *runner; /* its connection runs the program */
 	struct kz_client *resetter;
-	struct kz_tree_in *tree_in;  /* the workspace on its way in, from one connection */
+	struct kz_tree_in *tree_in; /* the workspace on its way in, from one connection */
 	struct kz_client *tree_from;
 	char tree_label[KZ_TENURE_LABEL]; /* what it will be called */
 	char reset_token[129];

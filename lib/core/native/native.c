@@ -35,8 +35,7 @@ const char *kz_native_shown(const void *p, size_t n)
 
 size_t kz_native_find(const unsigned char *p, size_t n, size_t from, const char *mark)
 {
-	const unsigned char *at =
-		from < n ? memmem(p + from, n - from, mark, strlen(mark)) : NULL;
+	const unsigned char *at = from < n ? memmem(p + from, n - from, mark, strlen(mark)) : NULL;
 
 	return at ? (size_t)(at - p) : n;
 }

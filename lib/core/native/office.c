@@ -182,7 +182,8 @@ static enum kz_rc judge_part(struct kz_native_doc *d, const struct kz_package *k
 	if (!type && !ends_with(e->name, e->name_size, "/") &&
 	    e != kz_zip_find(&k->zip, "[Content_Types].xml", 19))
 		kz_native_warn(d, "%s: it has no content type", KZ_ZIP_SHOWN(e));
-	if (type && (ends_with(type, strlen(type), "+xml") || ends_with(type, strlen(type), "/xml")))
+	if (type &&
+	    (ends_with(type, strlen(type), "+xml") || ends_with(type, strlen(type), "/xml")))
 		return kz_package_xml(k, e, &nothing, err);
 	return kz_zip_read(&k->zip, e, NULL, NULL, err);
 }

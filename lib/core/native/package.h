@@ -10,7 +10,7 @@
 #include "core/native/zip.h"
 #include "port/xml.h"
 
-#define KZ_PACKAGE_LIST_MAX 65536        /* types, or relationships of one part */
+#define KZ_PACKAGE_LIST_MAX 65536 /* types, or relationships of one part */
 #define KZ_PACKAGE_TEXT_MAX ((size_t)16 << 20)
 #define KZ_PACKAGE_FIELDS 4
 

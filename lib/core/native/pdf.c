@@ -207,7 +207,8 @@ enum kz_rc kz_native_pdf(struct kz_native_doc *d, int level, struct kz_err *err)
 	if (head == region)
 		return KZ_INVALID(err, "no PDF: it has no header");
 	if (mark == d->n)
-		return KZ_INVALID(err, "the PDF has no end mark, or more than %u bytes after it", REGION);
+		return KZ_INVALID(err, "the PDF has no end mark, or more than %u bytes after it",
+				  REGION);
 	if (level < 2)
 		return KZ_OK;
 	if (d->n - head < 8 || (d->p[head + 5] != '1' && d->p[head + 5] != '2') ||

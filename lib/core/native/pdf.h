@@ -11,10 +11,10 @@
 #include "core/native/parts.h"
 
 #define KZ_PDF_OBJECTS_MAX (1 << 20)
-#define KZ_PDF_SECTIONS_MAX 1024 /* of cross-references: one an update */
-#define KZ_PDF_NEST_MAX 200      /* arrays and dictionaries in each other */
-#define KZ_PDF_TREE_MAX 100      /* levels of pages */
-#define KZ_PDF_HOPS_MAX 32       /* references to references */
+#define KZ_PDF_SECTIONS_MAX 1024           /* of cross-references: one an update */
+#define KZ_PDF_NEST_MAX 200                /* arrays and dictionaries in each other */
+#define KZ_PDF_TREE_MAX 100                /* levels of pages */
+#define KZ_PDF_HOPS_MAX 32                 /* references to references */
 #define KZ_PDF_WORK_MAX ((int64_t)1 << 30) /* bytes looked at */
 
 enum kz_pdf_kind {
@@ -56,13 +56,13 @@ struct kz_pdf {
 	struct kz_native_doc *doc;
 	size_t base; /* what places are counted from */
 	struct kz_pdf_entry *entries;
-	int64_t count; /* of entries */
+	int64_t count;             /* of entries */
 	struct kz_pdf_pack *packs; /* in order of their numbers */
 	size_t pack_count;
 	struct kz_pdf_value trailer; /* the newest one: a dictionary */
 	bool is_encrypted;
-	bool is_unreadable; /* some of its pages need the password */
-	bool is_unpacking; /* an object stream is being read: nothing it needs may be packed */
+	bool is_unreadable;    /* some of its pages need the password */
+	bool is_unpacking;     /* an object stream is being read: nothing it needs may be packed */
 	int64_t work, skipped; /* bytes looked at; streams left unread for their length */
 };
 

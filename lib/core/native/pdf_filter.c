@@ -36,11 +36,9 @@ size_t kz_pdf_unpredict(unsigned char *p, size_t n, size_t columns, size_t pixel
 		for (size_t i = 0; i < row; i++) {
 			unsigned left = i >= pixel ? p[to + i - pixel] : 0;
 			unsigned up = to >= columns ? p[to + i - columns] : 0;
-			unsigned corner = i >= pixel && to >= columns ?
-						  p[to + i - pixel - columns] :
-						  0;
-			p[to + i] = (unsigned char)(p[from + i] +
-						    predicted(how, left, up, corner));
+			unsigned corner =
+				i >= pixel && to >= columns ? p[to + i - pixel - columns] : 0;
+			p[to + i] = (unsigned char)(p[from + i] + predicted(how, left, up, corner));
 		}
 		from += row;
 		to += row;
@@ -109,9 +107,9 @@ static bool ascii_hex(const unsigned char *p, size_t n, struct kz_buf *into)
 			out = (unsigned char)(half << 4);
 			return half < 0 || kz_buf_add(into, &out, 1, NULL) == KZ_OK;
 		}
-		v = c >= '0' && c <= '9'		     ? c - '0' :
+		v = c >= '0' && c <= '9'                   ? c - '0' :
 		    (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 :
-							      -1;
+							     -1;
 		if (v < 0)
 			return false;
 		if (half < 0) {

@@ -26,8 +26,8 @@ static enum kz_rc judge_content(struct kz_pdf *f, const struct kz_pdf_value *ref
 	if (dict.kind == KZ_PDF_NULL)
 		return KZ_OK;
 	rc = kz_pdf_expand(f, &dict, KZ_PDF_SURE, NULL, &known, err);
-	return rc == KZ_OK ? rc : kz_err_wrap(err, "a page's content, object %lld",
-					      (long long)ref->num);
+	return rc == KZ_OK ? rc :
+			     kz_err_wrap(err, "a page's content, object %lld", (long long)ref->num);
 }
 
 static enum kz_rc judge_page(struct kz_pdf *f, const struct kz_pdf_value *page, struct kz_err *err)

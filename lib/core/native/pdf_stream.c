@@ -24,7 +24,8 @@ enum kz_rc kz_pdf_extent(struct kz_pdf *f, const struct kz_pdf_value *dict, size
 		at++;
 	*from = at;
 	length = kz_pdf_find(f, dict, "Length");
-	if (length.kind == KZ_PDF_NONE && f->is_encrypted) { /* it may be where a password is needed */
+	if (length.kind == KZ_PDF_NONE &&
+	    f->is_encrypted) { /* it may be where a password is needed */
 		*size = kz_native_find(p, n, at, "endstream") - at;
 		f->work += (int64_t)*size;
 		return KZ_OK;
@@ -118,8 +119,10 @@ static bool step(struct flow *w, const struct kz_pdf_value *name, const struct k
 		*rc = inflate_step(w, is_kept, err);
 		if (*rc == KZ_OK && is_kept && !w->is_skipped)
 			*rc = unpredict_step(w, parms, err);
-	} else if (kz_pdf_is_name(name, "ASCII85Decode") || kz_pdf_is_name(name, "ASCIIHexDecode")) {
-		*rc = kz_pdf_ascii(kz_pdf_is_name(name, "ASCIIHexDecode"), w->p, w->n, &w->next, err);
+	} else if (kz_pdf_is_name(name, "ASCII85Decode") ||
+		   kz_pdf_is_name(name, "ASCIIHexDecode")) {
+		*rc = kz_pdf_ascii(kz_pdf_is_name(name, "ASCIIHexDecode"), w->p, w->n, &w->next,
+				   err);
 		w->f->work += (int64_t)w->n;
 	} else {
 		return false;

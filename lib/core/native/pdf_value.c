@@ -218,7 +218,7 @@ struct kz_pdf_value kz_pdf_read(struct kz_pdf *f, const unsigned char *p, size_t
 
 static int hex(unsigned char c)
 {
-	return c >= '0' && c <= '9'		  ? c - '0' :
+	return c >= '0' && c <= '9'                   ? c - '0' :
 	       (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 :
 							-1;
 }

@@ -9,7 +9,7 @@
 
 #include "core/native/parts.h"
 
-#define KZ_ZIP_RATIO_MAX 250                 /* of expanded to packed, past the free part */
+#define KZ_ZIP_RATIO_MAX 250                  /* of expanded to packed, past the free part */
 #define KZ_ZIP_RATIO_FREE ((int64_t)16 << 20) /* expansion that needs no ratio */
 #define KZ_ZIP_NAME_MAX 1024
 

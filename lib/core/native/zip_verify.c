@@ -14,8 +14,7 @@ static enum kz_rc judge_name(const struct kz_zip_entry *e, struct kz_err *err)
 {
 	const char *p = e->name, *end = p + e->name_size;
 
-	if (*p == '/' || memchr(p, '\\', e->name_size) ||
-	    (e->name_size > 1 && p[1] == ':'))
+	if (*p == '/' || memchr(p, '\\', e->name_size) || (e->name_size > 1 && p[1] == ':'))
 		return KZ_INVALID(err, "%s: an entry with an absolute name", KZ_ZIP_SHOWN(e));
 	while (p < end) {
 		const char *slash = memchr(p, '/', (size_t)(end - p));
@@ -58,9 +57,9 @@ static uint64_t descriptor_end(const struct kz_zip *z, const struct kz_zip_entry
 			continue;
 		if (kz_zip_u32(p + from) == e->crc &&
 		    (form & 2 ? kz_zip_u64(p + from + 4) == e->packed &&
-				    kz_zip_u64(p + from + 12) == e->size :
-			      kz_zip_u32(p + from + 4) == e->packed &&
-				      kz_zip_u32(p + from + 8) == e->size))
+					kz_zip_u64(p + from + 12) == e->size :
+				kz_zip_u32(p + from + 4) == e->packed &&
+					kz_zip_u32(p + from + 8) == e->size))
 			return from + size;
 	}
 	return 0;
@@ -79,8 +78,7 @@ static enum kz_rc judge_header(const struct kz_zip *z, struct kz_zip_entry *e, u
 		return KZ_INVALID(err, "%s: no entry where the list says", KZ_ZIP_SHOWN(e));
 	name = kz_zip_u16(p + 26);
 	extra = kz_zip_u16(p + 28);
-	if (left - LOCAL_SIZE < name + extra ||
-	    left - LOCAL_SIZE - name - extra < e->packed)
+	if (left - LOCAL_SIZE < name + extra || left - LOCAL_SIZE - name - extra < e->packed)
 		return KZ_INVALID(err, "%s: the entry is cut", KZ_ZIP_SHOWN(e));
 	e->data = e->at + LOCAL_SIZE + name + extra;
 	crc = kz_zip_u32(p + 14);

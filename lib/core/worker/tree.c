@@ -145,7 +145,8 @@ enum kz_rc kz_wk_tree_put_add(struct kz_wk *w, const void *p, size_t n, struct k
 	const char *at = p;
 
 	while (n) {
-		size_t part = n < KZ_WIRE_TREE_MAX - w->tree.len ? n : KZ_WIRE_TREE_MAX - w->tree.len;
+		size_t part =
+			n < KZ_WIRE_TREE_MAX - w->tree.len ? n : KZ_WIRE_TREE_MAX - w->tree.len;
 		enum kz_rc rc = kz_buf_add(&w->tree, at, part, err);
 
 		if (rc == KZ_OK && w->tree.len == KZ_WIRE_TREE_MAX)
