@@ -19,32 +19,6 @@ static enum kz_rc stale(const struct kz_job *j, uint32_t line, struct kz_err *er
 			 j->s->path, line, from, line + 2);
 }
 
-/* What speaks for the place of a run of anchors: the nearest lines that are none. */
-struct sides {
-	bool up, down;           /* there is one */
-	bool up_fits, down_fits; /* and it is at the same offset */
-};
-
-/* The end of the file is a line too when the last line is ended. */
-static struct sides look(const struct kz_job *j, const struct kz_diff *d, uint32_t first,
-			 uint32_t last, int64_t offset)
-{
-	struct sides s = { .up = first > 1 };
-
-	if (s.up)
-		s.up_fits = d->map[first - 2] &&
-			    (int64_t)d->map[first - 2] - (int64_t)(first - 1) == offset;
-	if (last < j->old.count) {
-		s.down = true;
-		s.down_fits = d->map[last] && (int64_t)d->map[last] - (int64_t)(last + 1) == offset;
-	} else {
-		s.down = kz_text_is_ended(&j->old);
-		s.down_fits = s.down && kz_text_is_ended(&j->now) &&
-			      (int64_t)j->now.count - (int64_t)j->old.count == offset;
-	}
-	return s;
-}
-
 /* Is the line's text nowhere else, in either text? The empty line behind the last end counts. */
 static bool is_unique(const struct kz_job *j, const struct kz_diff *d, uint32_t line)
 {
@@ -53,39 +27,82 @@ static bool is_unique(const struct kz_job *j, const struct kz_diff *d, uint32_t 
 	return d->in_old[id] == 1 && d->in_new[id] == 1 && j->old.line[line - 1].n > 0;
 }
 
-static bool is_certain(const struct kz_job *j, const struct kz_diff *d, uint32_t line,
-		       const struct sides *s)
+/* Does a line stand at the offset? */
+static bool fits(const struct kz_diff *d, uint32_t line, int64_t offset)
 {
-	if (is_unique(j, d, line))
-		return s->up_fits || s->down_fits;
-	return (s->up || s->down) && s->up == s->up_fits && s->down == s->down_fits;
+	return d->map[line - 1] && (int64_t)d->map[line - 1] - (int64_t)line == offset;
 }
 
-/* Check the anchors. mark: a byte a line of the old text. out: *offset */
-static enum kz_rc check_anchors(const struct kz_job *j, const struct kz_diff *d,
-				const uint8_t *mark, int64_t *offset, struct kz_err *err)
+/*
+ * Is one of the nearest lines around a run of anchors where it was beside them?  The
+ * empty line behind the last line end is a line too.
+ */
+static bool is_beside(const struct kz_job *j, const struct kz_diff *d, uint32_t first,
+		      uint32_t last)
 {
-	bool is_first = true;
+	if (first > 1 && fits(d, first - 1, j->offset))
+		return true;
+	if (last < j->old.count)
+		return fits(d, last + 1, j->offset);
+	return kz_text_is_ended(&j->old) && kz_text_is_ended(&j->now) &&
+	       (int64_t)j->now.count - (int64_t)j->old.count == j->offset;
+}
 
+/*
+ * A line that occurs more than once is certain when nothing changed between it and the
+ * nearest lines around it that occur once, or the ends of the file.
+ * out: up and down: a byte a line: nothing changed on that side
+ */
+static void mark_calm(const struct kz_job *j, const struct kz_diff *d, int64_t offset, uint8_t *up,
+		      uint8_t *down)
+{
+	uint32_t n = j->old.count;
+
+	for (uint32_t i = 1; i <= n; i++)
+		up[i - 1] = i == 1 ?
+				    offset == 0 :
+				    fits(d, i - 1, offset) && (is_unique(j, d, i - 1) || up[i - 2]);
+	for (uint32_t i = n; i > 0; i--)
+		down[i - 1] = i == n ?
+				      (int64_t)j->now.count - (int64_t)n == offset :
+				      fits(d, i + 1, offset) && (is_unique(j, d, i + 1) || down[i]);
+}
+
+/* Check the anchors at one offset. mark, up, down: a byte a line of the old text */
+static enum kz_rc check_runs(const struct kz_job *j, const struct kz_diff *d, const uint8_t *mark,
+			     const uint8_t *up, const uint8_t *down, struct kz_err *err)
+{
 	for (uint32_t first = 1; first <= j->old.count; first++) {
 		uint32_t last = first;
-		struct sides s;
+		bool has_side;
 
 		if (!mark[first - 1])
 			continue;
 		while (last < j->old.count && mark[last])
 			last++;
-		if (is_first && d->map[first - 1])
-			*offset = (int64_t)d->map[first - 1] - (int64_t)first;
-		is_first = false;
-		s = look(j, d, first, last, *offset);
+		has_side = is_beside(j, d, first, last);
 		for (uint32_t n = first; n <= last; n++)
-			if (!d->map[n - 1] || (int64_t)d->map[n - 1] - (int64_t)n != *offset ||
-			    !is_certain(j, d, n, &s))
+			if (!fits(d, n, j->offset) ||
+			    !(is_unique(j, d, n) ? has_side : up[n - 1] && down[n - 1]))
 				return stale(j, n, err);
 		first = last;
 	}
 	return KZ_OK;
+}
+
+static enum kz_rc check_anchors(struct kz_job *j, const struct kz_diff *d, const uint8_t *mark,
+				uint32_t lowest, struct kz_err *err)
+{
+	uint32_t n = j->old.count;
+	kz_auto_free uint8_t *sides = calloc((size_t)n * 2 + 1, 1);
+
+	if (!sides)
+		return kz_err_set(err, KZ_E_OS, "no memory for an edit");
+	if (!d->map[lowest - 1])
+		return stale(j, lowest, err);
+	j->offset = (int64_t)d->map[lowest - 1] - (int64_t)lowest;
+	mark_calm(j, d, j->offset, sides, sides + n);
+	return check_runs(j, d, mark, sides, sides + n, err);
 }
 
 static uint32_t mark_anchors(const struct kz_job *j, uint8_t *mark)
@@ -115,7 +132,7 @@ static enum kz_rc find_anchors(struct kz_job *j, struct kz_diff *d, uint8_t *mar
 	if (d->is_capped && lowest)
 		return stale(j, lowest, err);
 	if (!d->is_capped && lowest)
-		rc = check_anchors(j, d, mark, &j->offset, err);
+		rc = check_anchors(j, d, mark, lowest, err);
 	if (rc != KZ_OK)
 		return rc;
 	if (!d->is_capped)

@@ -61,7 +61,7 @@ struct kz_client {
 	int64_t file_left; /* bytes of the file still to come or go */
 	struct kz_err put_err;
 	struct kz_tree_out *tree; /* the workspace on its way out */
-	int shared_at; /* which shared file the put is; -1: another file */
+	int shared_at;            /* which shared file the put is; -1: another file */
 	uint64_t shared_round;
 	struct kz_sha256 hash; /* of that file, as it is written */
 };

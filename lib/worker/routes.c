@@ -221,7 +221,7 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 		kz_client_refuse(c, &err);
 		return;
 	}
-	w->tenure.label[0] = 0; /* whatever it was, the program may change it */
+	w->tenure.label[0] = 0;    /* whatever it was, the program may change it */
 	w->shared.is_open = false; /* what a program has begun to read stays as it is */
 	w->runner = c;
 	c->record_sent = false;
