@@ -20,7 +20,9 @@
 
 int kz_space_at(int dir, const char *path, int flags, unsigned mode)
 {
-	struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC | O_NOCTTY),
+	/* openat2 refuses what means nothing beside O_PATH */
+	struct open_how how = { .flags = (uint64_t)(flags | O_CLOEXEC |
+						    (flags & O_PATH ? 0 : O_NOCTTY)),
 				.mode = (flags & O_CREAT) ? mode : 0,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 					   RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };

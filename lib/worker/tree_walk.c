@@ -204,6 +204,11 @@ static enum kz_rc open_file(struct kz_walk *w, struct kz_entry *e, const struct 
 	return KZ_OK;
 }
 
+static bool is_kept(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode);
+}
+
 /* Make an entry of what the path names. out: kind 0 when it is of no kind that is kept */
 static enum kz_rc make_entry(struct kz_walk *w, struct kz_entry *e, int *fd, char *target,
 			     struct kz_err *err)
@@ -214,6 +219,8 @@ static enum kz_rc make_entry(struct kz_walk *w, struct kz_entry *e, int *fd, cha
 
 	if (rc != KZ_OK)
 		return rc;
+	if (w->entries == w->b.entries && is_kept(&st))
+		return over(err, "more entries than its bound");
 	*e = (struct kz_entry){ .mode = st.st_mode & 07777,
 				.mtime_s = st.st_mtim.tv_sec,
 				.mtime_ns = (uint32_t)st.st_mtim.tv_nsec,
@@ -246,8 +253,7 @@ enum kz_rc kz_walk_next(struct kz_walk *w, struct kz_entry *e, const char **name
 		if (rc == KZ_OK)
 			rc = make_entry(w, e, fd, target, err);
 		if (rc == KZ_OK && e->kind) {
-			if (++w->entries > w->b.entries)
-				return over(err, "more entries than its bound");
+			w->entries++;
 			return KZ_OK;
 		}
 	}
