@@ -215,6 +215,9 @@ enum kz_rc kz_native_pdf(struct kz_native_doc *d, int level, struct kz_err *err)
 	    d->p[head + 6] != '.' || d->p[head + 7] < '0' || d->p[head + 7] > '9')
 		return KZ_INVALID(err, "the PDF's header names no version");
 	rc = level_2(&f, head, mark, err);
+	/* Past the bound nothing is read any more, which looks like damage. */
+	if (rc == KZ_E_DATA && f.work > KZ_PDF_WORK_MAX)
+		rc = KZ_BOMB(err, "the document takes too long to read");
 	release(&f);
 	return rc;
 }

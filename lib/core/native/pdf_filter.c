@@ -104,7 +104,7 @@ static bool ascii_hex(const unsigned char *p, size_t n, struct kz_buf *into)
 		if (is_blank((unsigned char)c))
 			continue;
 		if (c == '>') {
-			out = (unsigned char)(half << 4);
+			out = (unsigned char)(half < 0 ? 0 : half << 4);
 			return half < 0 || kz_buf_add(into, &out, 1, NULL) == KZ_OK;
 		}
 		v = c >= '0' && c <= '9'                   ? c - '0' :
