@@ -73,6 +73,7 @@ int main(int argc, char **argv)
 	struct kz_cli cli;
 	struct kz_run_ask ask = { .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2 };
 	kz_auto_opt_list struct kz_opt_list inputs = { 0 }, outputs = { 0 }, env = { 0 };
+	kz_auto_opt_list struct kz_opt_list canvases = { 0 };
 	int64_t record = -1;
 	bool is_classify = false;
 	const struct kz_opt opts[] = {
@@ -88,6 +89,8 @@ int main(int argc, char **argv)
 		  "put FILE into the workspace as NAME", 0, 0 },
 		{ 'o', "output", KZ_OPT_LIST, &outputs, "NAME",
 		  "copy NAME out of the workspace after the run", 0, 0 },
+		{ 0, "canvas", KZ_OPT_LIST, &canvases, "NAME",
+		  "copy NAME out as an editable text instead of a download", 0, 0 },
 		{ 'd', "output-dir", KZ_OPT_TEXT, &ask.outdir, "OUTDIR",
 		  "where outputs go (default: the current directory)", 0, 0 },
 		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
@@ -106,7 +109,7 @@ int main(int argc, char **argv)
 	const struct kz_usage usage = {
 		.program = "kz-run",
 		.synopsis =
-			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [-d OUTDIR] "
+			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
 			"[-e NAME[=VALUE]]... [--approve ID] [-t MS] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
@@ -121,6 +124,8 @@ int main(int argc, char **argv)
 	ask.input_count = inputs.count;
 	ask.outputs = outputs.items;
 	ask.output_count = outputs.count;
+	ask.canvases = canvases.items;
+	ask.canvas_count = canvases.count;
 	ask.env = env.items;
 	ask.env_count = env.count;
 	ask.caller_env = (const char *const *)environ;

@@ -103,6 +103,11 @@ def on_minLength(x, arg, at, s):
         raise Bad(f"{at}: shorter than {arg}")
 
 
+def on_maxLength(x, arg, at, s):
+    if isinstance(x, str) and len(x) > arg:
+        raise Bad(f"{at}: longer than {arg}")
+
+
 def on_minimum(x, arg, at, s):
     if TYPES["number"](x) and x < arg:
         raise Bad(f"{at}: {x} is less than {arg}")
@@ -130,6 +135,15 @@ def on_oneOf(x, arg, at, s):
 def on_anyOf(x, arg, at, s):
     if not any(fits(x, a, at) for a in arg):
         raise Bad(f"{at}: fits none of the forms")
+
+
+def on_ref(x, arg, at, s):
+    if not arg.endswith(".json"):
+        raise Bad(f"{at}: the schema points at {arg}, which is no schema beside it")
+    check(x, schema(arg[:-5]), at)
+
+
+globals()["on_$ref"] = on_ref
 
 
 def unique(pairs):

@@ -39,6 +39,9 @@ enum kz_rc kz_proc_wait(pid_t pid, int pidfd, struct kz_deadline until, int *sta
 enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct kz_buf *outbuf,
 		       struct kz_buf *errbuf, struct kz_deadline until, int *status,
 		       struct kz_err *err);
+/* As kz_proc_run for a program with its own environment and standard input; of s, stdout_fd, stderr_fd and new_session do not count. */
+enum kz_rc kz_proc_run_as(const struct kz_spawn *s, struct kz_buf *outbuf, struct kz_buf *errbuf,
+			  struct kz_deadline until, int *status, struct kz_err *err);
 
 /* A process named so that a later one with the same number is not mistaken for it. */
 struct kz_proc_id {

@@ -85,18 +85,19 @@ static void stream_drain(struct stream *s)
 	}
 }
 
-static enum kz_rc job_start(struct job *j, const char *const *argv, int in, struct kz_buf *outbuf,
+static enum kz_rc job_start(struct job *j, const struct kz_spawn *what, struct kz_buf *outbuf,
 			    struct kz_buf *errbuf, struct kz_err *err)
 {
 	kz_auto_close int far_out = -1;
 	kz_auto_close int far_err = -1;
-	struct kz_spawn s = { .argv = argv, .stdin_fd = in, .new_session = true };
+	struct kz_spawn s = *what;
 	enum kz_rc rc = stream_open(&j->out, outbuf, &far_out, err);
 
 	if (!rc)
 		rc = stream_open(&j->err, errbuf, &far_err, err);
 	if (rc)
 		return rc;
+	s.new_session = true;
 	s.stdout_fd = far_out;
 	s.stderr_fd = far_err;
 	return kz_proc_spawn(&s, &j->pid, &j->pidfd, err);
@@ -122,17 +123,13 @@ static enum kz_rc job_pump(struct job *j, struct kz_deadline until, struct kz_er
 	}
 }
 
-enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct kz_buf *outbuf,
-		       struct kz_buf *errbuf, struct kz_deadline until, int *status,
-		       struct kz_err *err)
+enum kz_rc kz_proc_run_as(const struct kz_spawn *s, struct kz_buf *outbuf, struct kz_buf *errbuf,
+			  struct kz_deadline until, int *status, struct kz_err *err)
 {
 	auto_job struct job j = { .pidfd = -1, .out = { .fd = -1 }, .err = { .fd = -1 } };
-	kz_auto_close int input = -1;
-	enum kz_rc rc = input_open(in, n, &input, err);
+	enum kz_rc rc = job_start(&j, s, outbuf, errbuf, err);
 	int ended;
 
-	if (!rc)
-		rc = job_start(&j, argv, input, outbuf, errbuf, err);
 	if (rc)
 		return rc;
 	rc = job_pump(&j, until, err);
@@ -142,8 +139,20 @@ enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct
 	stream_drain(&j.err);
 	if (rc) {
 		(void)kz_proc_wait(j.pid, j.pidfd, KZ_NEVER, &ended, NULL);
-		kz_err_wrap(err, "%s", argv[0]);
+		kz_err_wrap(err, "%s", s->argv[0]);
 		return rc;
 	}
 	return kz_proc_wait(j.pid, j.pidfd, KZ_NEVER, status, err);
+}
+
+enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct kz_buf *outbuf,
+		       struct kz_buf *errbuf, struct kz_deadline until, int *status,
+		       struct kz_err *err)
+{
+	kz_auto_close int input = -1;
+	struct kz_spawn s = { .argv = argv };
+	enum kz_rc rc = input_open(in, n, &input, err);
+
+	s.stdin_fd = input;
+	return rc ? rc : kz_proc_run_as(&s, outbuf, errbuf, until, status, err);
 }

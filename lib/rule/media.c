@@ -74,24 +74,45 @@ static bool is_text(const char *head, size_t n)
 	return false;
 }
 
-const char *kz_media_type(const char *name, const void *head, size_t n)
+static const struct kind *by_name(const char *name)
 {
 	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name;
-	const char *dot = strrchr(base, '.');
+	const char *dot = strrchr(slash ? slash + 1 : name, '.');
+
+	for (size_t i = 0; dot && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcasecmp(dot + 1, kinds[i].ext))
+			return &kinds[i];
+	return NULL;
+}
+
+const char *kz_media_type(const char *name, const void *head, size_t n)
+{
+	const struct kind *k = by_name(name);
 
 	if (n > KZ_MEDIA_HEAD)
 		n = KZ_MEDIA_HEAD;
-	for (size_t i = 0; dot && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const struct kind *k = &kinds[i];
-
-		if (strcasecmp(dot + 1, k->ext))
-			continue;
-		if (!k->magic)
-			return is_text(head, n) ? k->type : OCTETS;
-		if (n >= k->at + k->n && !memcmp((const char *)head + k->at, k->magic, k->n))
-			return k->type;
-		return OCTETS;
-	}
+	if (k && !k->magic)
+		return is_text(head, n) ? k->type : OCTETS;
+	if (k && n >= k->at + k->n && !memcmp((const char *)head + k->at, k->magic, k->n))
+		return k->type;
 	return OCTETS;
+}
+
+bool kz_media_is_text_name(const char *name)
+{
+	const struct kind *k = by_name(name);
+
+	return k && !k->magic;
+}
+
+bool kz_media_is_document(const void *head, size_t n)
+{
+	const char *p = head;
+	size_t at = n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
+
+	while (at < n && strchr(" \t\r\n\f", p[at]) && p[at])
+		at++;
+	return (n - at >= 5 && !memcmp(p + at, "%PDF-", 5)) ||
+	       (n >= 4 && !memcmp(head, "PK\x03\x04", 4)) ||
+	       (n >= 8 && !memcmp(head, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 8));
 }

@@ -11,6 +11,7 @@
 #ifndef KZ_RULE_PATH_H
 #define KZ_RULE_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define KZ_PATH_MAX 1024
@@ -37,6 +38,8 @@ enum kz_path_fault {
 enum kz_path_fault kz_path_normal(const char *name, size_t n, char out[KZ_PATH_MAX + 1]);
 /* What is wrong, for an error text ("is absolute"); static. */
 const char *kz_path_fault_text(enum kz_path_fault f);
+/* Are two normal forms the same, or the same but for the case of Latin, Greek, Cyrillic or Armenian letters? */
+bool kz_path_same_but_case(const char *a, const char *b);
 /* The last component of a normal form or of any path; borrowed. */
 const char *kz_path_base(const char *path);
 

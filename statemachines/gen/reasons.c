@@ -456,6 +456,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the document expands beyond its bound" },
 	[KZ_R_NATIVE_UNAVAILABLE] = { .code = "native_unavailable", .status = 69, .is_refusal = false,
 		.text = "the check of documents could not be made" },
+	[KZ_R_CANVAS_NOT_TEXT] = { .code = "canvas_not_text", .status = 65, .is_refusal = true,
+		.text = "a canvas has to be UTF-8 text, with a name of one" },
 	[KZ_R_OUTPUT_NAME_TAKEN] = { .code = "output_name_taken", .status = 65, .is_refusal = true,
 		.text = "two outputs differ only in case" },
 	[KZ_R_HOST_ADMINISTRATION] = { .code = "host_administration", .status = 77, .is_refusal = true,

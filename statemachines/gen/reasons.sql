@@ -227,6 +227,7 @@ INSERT OR IGNORE INTO reason VALUES ('native_mismatch', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('native_encrypted', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('native_bomb', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('native_unavailable', 69, 'fault');
+INSERT OR IGNORE INTO reason VALUES ('canvas_not_text', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('output_name_taken', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('host_administration', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('gate_denied', 1, 'refusal');

@@ -58,6 +58,7 @@ enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err)
 		.limits = limits,
 		.posture = kz_json_get(j->health, "posture"),
 		.egress = egress,
+		.scope = j->scope.turn ? &j->scope.audit : NULL,
 		.inputs = inputs,
 		.input_count = j->input_count,
 	};
@@ -66,6 +67,21 @@ enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err)
 	if (!inputs || !egress)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
 	return rc ? rc : kz_audit_dispatch(j->audit, &d, err);
+}
+
+enum kz_rc kz_job_audit_denial(struct kz_job *j, const char *reason, struct kz_err *err)
+{
+	const struct kz_audit_denial d = {
+		.run = j->run,
+		.actor = j->who.actor_id,
+		.conversation = j->who.conversation_id,
+		.reason = reason,
+		.scope = j->scope.turn ? &j->scope.audit : NULL,
+		.count = j->scope.refused_count,
+		.bytes = j->scope.refused_bytes,
+	};
+
+	return kz_audit_scope_denial(j->audit, &d, err);
 }
 
 enum kz_rc kz_job_audit_record(struct kz_job *j, const struct kz_json *record, struct kz_err *err)

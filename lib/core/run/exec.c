@@ -43,6 +43,7 @@ static int on_output(void *arg, int stream, const void *p, size_t n)
 
 	s->bytes += (int64_t)n;
 	kz_sha256_add(&s->hash, p, n);
+	kz_excerpt_add(&s->excerpt, p, n);
 	return kz_job_print(j, stream, p, n, &j->failure) ? -1 : 0;
 }
 

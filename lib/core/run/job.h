@@ -17,6 +17,7 @@
 #include "core/pool/authority.h"
 #include "core/run/heart.h"
 #include "core/run/job_tell.h"
+#include "core/run/output.h"
 #include "core/run/run.h"
 #include "core/run/source.h"
 #include "core/run/who.h"
@@ -24,6 +25,7 @@
 #include "core/worker/client.h"
 #include "gen/run_sm.h"
 #include "port/json.h"
+#include "rule/excerpt.h"
 #include "rule/path.h"
 #include "rule/result.h"
 
@@ -42,6 +44,7 @@ struct kz_job_stream {
 	char sha256[KZ_SHA256_HEX];
 	char part[4]; /* begin of a character cut between two events */
 	size_t part_len;
+	struct kz_excerpt excerpt;
 };
 
 struct kz_job {
@@ -54,8 +57,10 @@ struct kz_job {
 	struct kz_source source;
 	struct kz_job_input *inputs;
 	size_t input_count;
-	char (*outputs)[KZ_PATH_MAX + 1];
-	size_t output_count;
+	struct kz_job_output *outputs;
+	size_t output_count,
+		progress_count; /* progress: that were told as declared and not ended */
+	struct kz_job_scope scope;
 	int outdir_fd;
 	const char **env; /* of the program, NULL-terminated; strings own */
 	struct kz_ms wall;
@@ -77,7 +82,6 @@ struct kz_job {
 	struct kz_job_stream in;         /* standard input as it was sent */
 	struct kz_json *worker_record;
 	struct kz_run_facts facts;
-	struct kz_json *out_list;
 	struct kz_err failure; /* the first of kz's own */
 };
 /* Steps, in order.  Each returns at the first failure; kz_job_release undoes it, kz_job_finish for the lease. */
@@ -88,8 +92,7 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err);
 /* Checks the names of inputs against each other; opens them all and bounds their sum. */
 enum kz_rc kz_job_input_names(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_inputs(struct kz_job *j, struct kz_err *err);
-/* Checks the names of outputs, opens their directory; builds the environment from empty. */
-enum kz_rc kz_job_outputs(struct kz_job *j, struct kz_err *err);
+/* Builds the environment from empty. */
 enum kz_rc kz_job_env(struct kz_job *j, struct kz_err *err);
 /* Acquires a lease, or takes the one in force. */
 enum kz_rc kz_job_lease(struct kz_job *j, struct kz_err *err);
@@ -103,9 +106,8 @@ enum kz_rc kz_job_put(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_step(struct kz_job *j, enum kz_run_event event, struct kz_err *err);
 /* Audits that code is about to start. */
 enum kz_rc kz_job_dispatch(struct kz_job *j, struct kz_err *err);
-/* Runs it to its record; copies declared outputs out. */
+/* Runs it to its record. */
 enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err);
-enum kz_rc kz_job_collect(struct kz_job *j, struct kz_err *err);
 
 /* Reset and release an own lease; always called. */
 void kz_job_finish(struct kz_job *j);

@@ -24,6 +24,8 @@ enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct k
 struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict);
 /* What the caller is told of a verdict; a bound with the setting it comes from. */
 void kz_job_explain(const struct kz_job *j, const struct kz_verdict *v, struct kz_run_result *out);
+/* A run that was not audited as dispatched: the row of why. err: audit_unavailable */
+enum kz_rc kz_job_audit_denial(struct kz_job *j, const char *reason, struct kz_err *err);
 /* The rows of its dispatch (what runs, with what, within what bounds) and of its end. err: audit_unavailable, audit_refused */
 enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err);
 enum kz_rc kz_job_audit_record(struct kz_job *j, const struct kz_json *record, struct kz_err *err);

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "core/run/job.h"
+#include "rule/text.h"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -30,20 +31,6 @@ enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct k
 	if (!rc)
 		rc = kz_buf_add(&b, "\n", 1, err);
 	return rc ? rc : kz_writer_add(j->out, b.data, b.len, err);
-}
-
-/* How many bytes at the end are the begin of a character that may go on in the next piece (0 to 3). */
-static size_t cut_length(const char *p, size_t n)
-{
-	for (size_t back = 1; back <= 3 && back <= n; back++) {
-		unsigned char c = (unsigned char)p[n - back];
-
-		if (c >= 0xc0)
-			return back < (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) ? back : 0;
-		if (c < 0x80)
-			return 0;
-	}
-	return 0;
 }
 
 /* One event: text where it is UTF-8 without zero bytes, else base64. */
@@ -81,7 +68,7 @@ static enum kz_rc print_events(struct kz_job *j, int stream, const char *p, size
 		rc = kz_buf_add(&b, p, n, err);
 	if (rc)
 		return rc;
-	cut = cut_length(b.data, b.len);
+	cut = kz_text_cut(b.data, b.len);
 	s->part_len = cut;
 	memcpy(s->part, b.data + b.len - cut, cut);
 	return b.len > cut ? print_event(j, stream, b.data, b.len - cut, err) : KZ_OK;

@@ -91,7 +91,8 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_number(o, "killed_count", told);
 	kz_json_set_str(o, "snapshot", "none");
 	kz_json_set(o, "egress", kz_job_egress_record(j));
-	kz_json_set(o, "outputs", j->out_list ? kz_json_ref(j->out_list) : kz_json_array());
+	kz_json_set(o, "outputs", kz_references(j, true, true));
 	set_not_run(o, &v);
+	kz_json_set_int(o, "refused_count", kz_job_refused_count(j));
 	return o;
 }

@@ -33,8 +33,8 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch, kz_job_prepare, kz_job_lease,    kz_job_worker, kz_job_restore,
-		kz_job_put,   kz_job_egress,  kz_job_dispatch, kz_job_exec,
+		kz_job_watch, kz_job_prepare, kz_job_lease,    kz_job_worker,   kz_job_restore,
+		kz_job_put,   kz_job_egress,  kz_job_dispatch, kz_job_progress, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -46,7 +46,7 @@ static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 	return KZ_OK;
 }
 
-/* The program ended by itself: its files are whole. Missing ones are a failure only of a program that says it did well. */
+/* The program ended by itself: its files are whole. */
 static void collect(struct kz_job *j)
 {
 	const struct kz_run_facts *f = &j->facts;
@@ -54,8 +54,7 @@ static void collect(struct kz_job *j)
 
 	if (!f->has_record || !f->is_started || f->cause != KZ_CAUSE_EXIT || f->interrupted)
 		return;
-	if (kz_job_collect(j, &err) &&
-	    (f->exit == 0 || !kz_str_eq(err.reason, kz_reason_code(KZ_R_OUTPUT_MISSING))))
+	if (kz_job_collect(j, &err))
 		kz_job_fail(j, &err);
 }
 
@@ -87,8 +86,7 @@ static enum kz_rc audit_end(struct kz_job *j, struct kz_err *err)
 	if (j->state == KZ_RUN_S_DISPATCHED)
 		rc = kz_job_audit_record(j, record, err);
 	else
-		rc = kz_audit_denial(j->audit, j->run, j->who.actor_id, j->who.conversation_id,
-				     kz_reason_code(v.reason), err);
+		rc = kz_job_audit_denial(j, kz_reason_code(v.reason), err);
 	if (!rc)
 		rc = kz_job_step(j, end_event(v.outcome), err);
 	if (!rc)
@@ -147,11 +145,10 @@ void kz_job_release(struct kz_job *j)
 	kz_audit_close(j->audit);
 	kz_json_free(j->health);
 	kz_json_free(j->worker_record);
-	kz_json_free(j->out_list);
 	for (size_t i = 0; i < j->input_count; i++)
 		kz_auto_close_(&j->inputs[i].fd);
 	free(j->inputs);
-	free(j->outputs);
+	kz_job_outputs_free(j);
 	kz_job_env_free(j);
 	if (j->has_egress)
 		kz_egress_release(&j->egress);
@@ -217,7 +214,8 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 
 	out->status = j->ask->is_json ? v.json_status : v.plain_status;
 	kz_job_explain(j, &v, out);
-	if (!record || kz_json_write(record, &line, &err) || kz_buf_add(&line, "\n", 1, &err)) {
+	if (!record || kz_job_views(j, &v, record, &err) || kz_json_write(record, &line, &err) ||
+	    kz_buf_add(&line, "\n", 1, &err)) {
 		out->status = j->ask->is_json ? 71 : 125;
 		return;
 	}
@@ -228,6 +226,7 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 	}
 	if (!j->ask->is_json || !j->out)
 		return;
+	kz_job_progress_end(j, &err);
 	if (v.has_reason)
 		print_error(j, &out->err, v.reason, out->status);
 	if (kz_writer_add(j->out, line.data, line.len, &err) ||
@@ -244,9 +243,12 @@ static void tell(struct kz_job *j, struct kz_run_result *out)
 
 void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 {
-	struct kz_job j = {
-		.ask = ask, .sig_fd = -1, .cancel_fd = -1, .outdir_fd = -1, .source.fd = -1
-	};
+	struct kz_job j = { .ask = ask,
+			    .sig_fd = -1,
+			    .cancel_fd = -1,
+			    .outdir_fd = -1,
+			    .source.fd = -1,
+			    .scope = KZ_JOB_SCOPE_NONE };
 	struct kz_err err = KZ_ERR_INIT;
 
 	*out = (struct kz_run_result){ .err = KZ_ERR_INIT };
@@ -256,7 +258,6 @@ void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 	kz_sha256_start(&j.streams[0].hash);
 	kz_sha256_start(&j.streams[1].hash);
 	kz_sha256_start(&j.in.hash);
-	j.out_list = kz_json_array();
 	if (run_steps(&j, &err))
 		kz_job_fail(&j, &err);
 	j.facts.interrupted = j.interrupted;

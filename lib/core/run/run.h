@@ -32,6 +32,8 @@ struct kz_run_ask {
 	size_t input_count;
 	const char *const *outputs; /* names relative to the workspace */
 	size_t output_count;
+	const char *const *canvases; /* names of editable texts, which are outputs too */
+	size_t canvas_count;
 	const char *outdir;     /* NULL: "." */
 	const char *const *env; /* NAME=VALUE, or NAME alone: from the caller's */
 	size_t env_count;

@@ -1,0 +1,115 @@
+/* What the model and the members are told of a run: two objects that share the references and nothing else [OUT-12, OUT-13]. */
+#include "base/str.h"
+#include "core/run/job.h"
+#include "core/run/output.h"
+#include "rule/excerpt.h"
+#include "rule/member.h"
+#include "rule/reason.h"
+
+#define DIAGNOSTICS_MAX 16 /* each at most 511 bytes */
+#define EXCERPT_TEXT (6 * KZ_EXCERPT_PART)
+
+static void set_end(struct kz_json *o, const struct kz_verdict *v)
+{
+	kz_json_set_str(o, "outcome", kz_outcome_name(v->outcome));
+	kz_json_set(o, "exit", v->has_exit ? kz_json_int(v->exit) : kz_json_null());
+	kz_json_set(o, "signal", v->has_signal ? kz_json_int(v->signal) : kz_json_null());
+}
+
+static enum kz_rc set_stream(struct kz_json *o, const char *key, const struct kz_job_stream *s,
+			     int64_t dropped, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(EXCERPT_TEXT);
+	kz_auto_buf struct kz_buf tail = KZ_BUF_INIT(EXCERPT_TEXT);
+	struct kz_json *e = kz_json_object();
+	int64_t omitted = 0;
+	enum kz_rc rc = kz_excerpt_text(&s->excerpt, &head, &tail, &omitted, err);
+
+	kz_json_set_str(e, "head", kz_buf_str(&head));
+	kz_json_set_str(e, "tail", kz_buf_str(&tail));
+	kz_json_set_int(e, "omitted_bytes", omitted + dropped);
+	kz_json_set(o, key, e);
+	return rc;
+}
+
+static void add_diagnostic(struct kz_json *list, const char *output, const struct kz_err *why,
+			   int64_t *omitted)
+{
+	struct kz_json *d;
+
+	if (kz_json_count(list) >= DIAGNOSTICS_MAX) {
+		++*omitted;
+		return;
+	}
+	d = kz_json_object();
+	kz_json_set_str(d, "output", output);
+	kz_json_set_str(d, "reason", why->reason[0] ? why->reason : kz_reason_code(KZ_R_INTERNAL));
+	kz_json_set_str(d, "text", why->text);
+	kz_json_append(list, d);
+}
+
+/* kz's own failure first, unless it is that of an output, which comes with the others. */
+static void set_diagnostics(struct kz_json *o, const struct kz_job *j)
+{
+	struct kz_json *list = kz_json_array();
+	int64_t omitted = 0;
+	bool is_output = false;
+
+	for (size_t i = 0; i < j->output_count; i++)
+		is_output |= j->outputs[i].state == KZ_OUTPUT_REFUSED &&
+			     kz_str_eq(j->outputs[i].why.text, j->failure.text);
+	if (j->facts.has_failure && j->failure.text[0] && !is_output)
+		add_diagnostic(list, NULL, &j->failure, &omitted);
+	for (size_t i = 0; i < j->output_count; i++)
+		if (j->outputs[i].state == KZ_OUTPUT_REFUSED)
+			add_diagnostic(list, j->outputs[i].name, &j->outputs[i].why, &omitted);
+	kz_json_set(o, "diagnostics", list);
+	kz_json_set_int(o, "diagnostics_omitted", omitted);
+}
+
+static struct kz_json *model_view(const struct kz_job *j, const struct kz_verdict *v,
+				  const struct kz_json *record, struct kz_err *err)
+{
+	struct kz_json *o = kz_json_object();
+	const struct kz_json *out = kz_json_get(record, "stdout"),
+			     *errs = kz_json_get(record, "stderr");
+
+	set_end(o, v);
+	kz_json_set_str(o, "reason", v->has_reason ? kz_reason_code(v->reason) : NULL);
+	if (set_stream(o, "stdout", &j->streams[0], kz_json_num(out, "dropped_bytes", 0), err) ||
+	    set_stream(o, "stderr", &j->streams[1], kz_json_num(errs, "dropped_bytes", 0), err)) {
+		kz_json_free(o);
+		return NULL;
+	}
+	set_diagnostics(o, j);
+	kz_json_set(o, "retained", kz_references(j, true, true));
+	return o;
+}
+
+static struct kz_json *member_view(const struct kz_job *j, const struct kz_verdict *v)
+{
+	struct kz_json *o = kz_json_object();
+	struct kz_member_word w;
+
+	kz_member_word(v, j->failure.text, &w);
+	set_end(o, v);
+	kz_json_set_str(o, "state", w.state);
+	kz_json_set_str(o, "reason", w.reason);
+	kz_json_set_str(o, "text", w.text);
+	kz_json_set(o, "outputs", kz_references(j, true, true));
+	return o;
+}
+
+enum kz_rc kz_job_views(struct kz_job *j, const struct kz_verdict *v, struct kz_json *record,
+			struct kz_err *err)
+{
+	struct kz_json *model = model_view(j, v, record, err);
+
+	if (!model)
+		return err->rc ? err->rc : kz_err_set(err, KZ_E_OS, "memory is out");
+	kz_json_set(record, "downloads", kz_references(j, true, false));
+	kz_json_set(record, "canvas_refs", kz_references(j, false, true));
+	kz_json_set(record, "model_view", model);
+	kz_json_set(record, "member_view", member_view(j, v));
+	return KZ_OK;
+}
