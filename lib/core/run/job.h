@@ -26,7 +26,6 @@
 #include "gen/run_sm.h"
 #include "port/json.h"
 #include "rule/excerpt.h"
-#include "rule/path.h"
 #include "rule/result.h"
 
 struct kz_job_input {
