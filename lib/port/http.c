@@ -223,7 +223,8 @@ static enum kz_rc judge(struct call *c, CURLcode code)
 		return c->rc;
 	}
 	ask_head(c);
-	a->end = a->status >= 200 ? KZ_HTTP_CUT : KZ_HTTP_NO_ANSWER;
+	a->end = a->status >= 200 && (a->length >= 0 || a->came > 0) ? KZ_HTTP_CUT :
+								       KZ_HTTP_NO_ANSWER;
 	return kz_err_set(c->err, KZ_E_UNAVAILABLE, "%s: %s",
 			  a->end == KZ_HTTP_CUT ? "the answer was cut" : "no answer",
 			  lib.easy_strerror(code));
@@ -233,13 +234,13 @@ enum kz_rc kz_http_do(struct kz_http *h, const struct kz_http_ask *ask, struct k
 		      struct kz_deadline until, struct kz_err *err)
 {
 	struct call c = { .h = h, .ask = ask, .a = a, .err = err };
-	/* Sent at once, without waiting for "100 Continue". */
-	struct curl_slist *headers = lib.slist_append(NULL, "Expect:");
-	bool is_short = !headers;
+	/* None but what is sent: every header here is part of the signature. */
+	struct curl_slist *headers = NULL;
+	bool is_short = false;
 	CURLcode code;
 
 	*a = (struct kz_http_answer){ .end = KZ_HTTP_NO_ANSWER, .length = -1 };
-	for (size_t i = 0; headers && ask->headers[i]; i++) {
+	for (size_t i = 0; ask->headers[i]; i++) {
 		struct curl_slist *more = lib.slist_append(headers, ask->headers[i]);
 
 		is_short |= !more;

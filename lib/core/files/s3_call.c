@@ -203,7 +203,7 @@ enum kz_rc kz_s3_do(struct kz_s3 *s, struct kz_s3_call *q, struct kz_deadline un
 
 	for (q->tries = 0; v == V_AGAIN && q->tries < KZ_S3_TRIES; q->tries++) {
 		if (q->tries > 0)
-			kz_time_sleep(KZ_MS(100 << q->tries), until);
+			kz_time_sleep(KZ_MS(50 << q->tries), until);
 		if (q->tries > 0 && kz_deadline_passed(until))
 			break;
 		v = begin(q) ? V_FINAL : judge(q, send_once(s, q, until));
