@@ -37,7 +37,8 @@ static void pack(const uint8_t *p, size_t size, struct kz_buf *out)
 
 	while (p < end && count < PARTS_MAX) {
 		const uint8_t *next = memchr(p, 0xff, (size_t)(end - p));
-		const uint8_t *stop = next ? next : end, *line = memchr(p, '\n', (size_t)(stop - p));
+		const uint8_t *stop = next ? next : end,
+			      *line = memchr(p, '\n', (size_t)(stop - p));
 		const uint8_t *data = line ? line + 1 : stop;
 		size_t name = (size_t)((line ? line : stop) - p), at = out->len;
 		kz_buf_puts(out, "PK\3\4", NULL);

@@ -33,7 +33,8 @@ static size_t packed(enum kz_inflate_form form, unsigned char *out, size_t room,
 
 	for (size_t i = 0; i < TEXT; i++)
 		text[i] = (char)('a' + (i * i / 7) % 23);
-	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, form == KZ_INFLATE_RAW ? -15 : 15, 8, 0), Z_OK);
+	assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, form == KZ_INFLATE_RAW ? -15 : 15, 8, 0),
+			 Z_OK);
 	z.next_in = (unsigned char *)text;
 	z.avail_in = TEXT;
 	z.next_out = out;

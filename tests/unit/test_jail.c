@@ -82,7 +82,8 @@ static const struct attempt attempts[] = {
 	{ "ioctl", SYS_ioctl, 0, 0, 0, 0 },
 	{ "setrlimit", SYS_prlimit64, 0, 0, 0, 0 },
 	{ "process_vm_readv", SYS_process_vm_readv, 1, 0, 0, 0 },
-	{ "executable memory", SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS },
+	{ "executable memory", SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC,
+	  MAP_PRIVATE | MAP_ANONYMOUS },
 };
 
 static int try_one(int i)

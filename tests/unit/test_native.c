@@ -25,10 +25,12 @@ static void kinds_of_names_in_any_dress(void **state)
 		{ "report.docx . .", KZ_NATIVE_DOCX },
 		{ "report.docx\t", KZ_NATIVE_DOCX },
 		{ "report. xlsx", KZ_NATIVE_XLSX },
-		{ "report.pdf\xc2\xa0", KZ_NATIVE_PDF },		/* no-break space */
-		{ "report.\xe2\x80\x8bpdf", KZ_NATIVE_PDF },	/* zero-width space */
-		{ "report.p\xe2\x80\xae" "df", KZ_NATIVE_PDF }, /* right-to-left override */
-		{ "report.pdf\xe3\x80\x80", KZ_NATIVE_PDF },	/* ideographic space */
+		{ "report.pdf\xc2\xa0", KZ_NATIVE_PDF },     /* no-break space */
+		{ "report.\xe2\x80\x8bpdf", KZ_NATIVE_PDF }, /* zero-width space */
+		{ "report.p\xe2\x80\xae"
+		  "df",
+		  KZ_NATIVE_PDF },                           /* right-to-left override */
+		{ "report.pdf\xe3\x80\x80", KZ_NATIVE_PDF }, /* ideographic space */
 		{ "report.pdf\xef\xbb\xbf", KZ_NATIVE_PDF },
 		{ "report.txt.pdf", KZ_NATIVE_PDF },
 		{ "report.pdf.pdf", KZ_NATIVE_PDF },
@@ -58,7 +60,8 @@ static void main_parts_fit_one_kind_only(void **state)
 {
 	(void)state;
 	for (int k = KZ_NATIVE_DOCX; k < KZ_NATIVE_KINDS; k++) {
-		assert_int_equal(kz_native_kind_find(kz_native_kind_word((enum kz_native_kind)k)), k);
+		assert_int_equal(kz_native_kind_find(kz_native_kind_word((enum kz_native_kind)k)),
+				 k);
 		assert_int_equal(kz_native_root_fits((enum kz_native_kind)k,
 						     "http://schemas.openxmlformats.org/"
 						     "spreadsheetml/2006/main workbook"),
@@ -69,17 +72,17 @@ static void main_parts_fit_one_kind_only(void **state)
 				 k == KZ_NATIVE_DOCX);
 		assert_false(kz_native_root_fits((enum kz_native_kind)k, "document"));
 	}
-	assert_int_equal(kz_native_kind_of_main_type(
-				 "application/vnd.openxmlformats-officedocument."
-				 "presentationml.presentation.main+xml"),
-			 KZ_NATIVE_PPTX);
-	assert_int_equal(kz_native_kind_of_main_type(
-				 "application/vnd.openxmlformats-officedocument."
-				 "presentationml.template.main+xml"),
-			 KZ_NATIVE_NONE);
-	assert_int_equal(kz_native_kind_of_main_type(
-				 "application/vnd.ms-excel.sheet.macroEnabled.main+xml"),
-			 KZ_NATIVE_NONE);
+	assert_int_equal(
+		kz_native_kind_of_main_type("application/vnd.openxmlformats-officedocument."
+					    "presentationml.presentation.main+xml"),
+		KZ_NATIVE_PPTX);
+	assert_int_equal(
+		kz_native_kind_of_main_type("application/vnd.openxmlformats-officedocument."
+					    "presentationml.template.main+xml"),
+		KZ_NATIVE_NONE);
+	assert_int_equal(
+		kz_native_kind_of_main_type("application/vnd.ms-excel.sheet.macroEnabled.main+xml"),
+		KZ_NATIVE_NONE);
 }
 
 /* NAT-6, INV-45 */
