@@ -60,3 +60,21 @@ bool kz_base64_decode(enum kz_base64 form, const char *p, size_t n, void *out, s
 	/* a single last digit holds no byte */
 	return held < 6 && (bits & ((1u << held) - 1)) == 0;
 }
+
+void kz_base64_encode(const void *p, size_t n, char *out)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *s = p;
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned v = (unsigned)s[i] << 16 | (i + 1 < n ? (unsigned)s[i + 1] << 8 : 0) |
+			     (i + 2 < n ? s[i + 2] : 0u);
+
+		*out++ = letters[v >> 18];
+		*out++ = letters[v >> 12 & 63];
+		*out++ = i + 1 < n ? letters[v >> 6 & 63] : '=';
+		*out++ = i + 2 < n ? letters[v & 63] : '=';
+	}
+	*out = 0;
+}

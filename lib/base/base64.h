@@ -17,4 +17,9 @@ enum kz_base64 {
 bool kz_base64_decode(enum kz_base64 form, const char *p, size_t n, void *out, size_t size,
 		      size_t *len);
 
+/* The characters that n bytes take, without the final 0. */
+#define KZ_BASE64_TEXT(n) (((n) + 2) / 3 * 4)
+/* Encode p[0..n) in the standard form. out: out[0..KZ_BASE64_TEXT(n)], terminated. wait: never */
+void kz_base64_encode(const void *p, size_t n, char *out);
+
 #endif

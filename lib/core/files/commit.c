@@ -43,13 +43,18 @@ static struct kz_deadline until(const struct work *w)
 	return kz_deadline_min(w->most, w->c->sure(w->c->sure_arg));
 }
 
+static enum kz_rc lease_lost(struct kz_err *err)
+{
+	return kz_refuse(err, KZ_R_LEASE_LOST,
+			 "the lease was not surely in force until the workspace was stored");
+}
+
 /* Nobody else can have begun while this holds. */
 static enum kz_rc still_sure(const struct work *w, struct kz_err *err)
 {
 	if (!kz_deadline_passed(until(w)))
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_LEASE_LOST,
-			 "the lease was not surely in force until the workspace was stored");
+	return lease_lost(err);
 }
 
 /* Size and digest of a file from its start. */
@@ -337,5 +342,8 @@ enum kz_rc kz_workspace_commit(struct kz_objects *o, const char *key, const stru
 		trim(&w);
 	}
 	kz_generations_release(&w.there);
+	/* Whatever the store said then. */
+	if (rc && kz_deadline_passed(c->sure(c->sure_arg)))
+		return lease_lost(err);
 	return rc;
 }

@@ -187,15 +187,15 @@ enum kz_rc kz_workspace_lines(struct kz_workspace *w, int *fd, int64_t *size, st
 
 enum kz_rc kz_session_image(struct kz_workspace *w, struct kz_image *m, struct kz_err *err)
 {
-	struct kz_tree_bounds all = { .bytes = INT64_MAX, .entries = INT64_MAX };
+	struct kz_tree_bounds as_stored;
 	kz_auto_close int fd = -1;
 	int64_t size = 0;
 	enum kz_rc rc = fetch(w, true, &fd, &size, err);
 
-	/* It was within its bounds when it was stored. */
 	if (rc || fd < 0)
 		return rc;
-	return kz_image_read(m, fd, &all, w->cancel_fd, kz_deadline_in(KZ_SESSION_CALL), err);
+	as_stored = (struct kz_tree_bounds){ .bytes = size, .entries = w->now.entries };
+	return kz_image_read(m, fd, &as_stored, w->cancel_fd, kz_deadline_in(KZ_SESSION_CALL), err);
 }
 
 enum kz_rc kz_workspace_tar(struct kz_workspace *w, int *fd, int64_t *size, struct kz_err *err)

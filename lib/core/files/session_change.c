@@ -7,6 +7,8 @@
 #include "core/files/session_parts.h"
 #include "rule/reason.h"
 
+#define FOREIGN_MORE ((int64_t)1 << 20)
+
 static struct kz_deadline sure(void *arg)
 {
 	const struct kz_workspace *w = arg;
@@ -84,8 +86,11 @@ enum kz_rc kz_workspace_replace(struct kz_workspace *w, int tar_fd, struct kz_er
 {
 	struct kz_image m kz_auto_image = KZ_IMAGE_INIT;
 	struct kz_tree_bounds b = kz_session_bounds(w);
-	enum kz_rc rc =
-		kz_image_read(&m, tar_fd, &b, w->cancel_fd, kz_deadline_in(KZ_SESSION_CALL), err);
+	enum kz_rc rc;
 
+	/* One that others made may be padded; what is kept is measured as ours. */
+	b.bytes = 2 * b.bytes + FOREIGN_MORE;
+	b.may_be_compressed = true;
+	rc = kz_image_read(&m, tar_fd, &b, w->cancel_fd, kz_deadline_in(KZ_SESSION_CALL), err);
 	return rc ? rc : commit(w, &m, -1, err);
 }

@@ -6,6 +6,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "core/run/job.h"
+#include "core/run/keep.h"
 #include "rule/reason.h"
 
 /* Between the wall bound, the reset and the end of the lease. */
@@ -13,7 +14,9 @@
 
 static struct kz_ms wanted_ttl(const struct kz_job *j)
 {
-	return KZ_MS(j->wall.ms + j->conf.set.kz_reset_timeout_seconds * 1000 + MARGIN_MS);
+	int64_t keep = kz_job_keeps(j) ? 2 * KZ_KEEP_MS : 0;
+
+	return KZ_MS(j->wall.ms + j->conf.set.kz_reset_timeout_seconds * 1000 + keep + MARGIN_MS);
 }
 
 static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)

@@ -2,26 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/str.h"
 #include "core/run/job.h"
 #include "rule/text.h"
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/* out[0..4*ceil(n/3)+1) */
-static void base64(const unsigned char *p, size_t n, char *out)
-{
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = (unsigned)p[i] << 16 | (i + 1 < n ? (unsigned)p[i + 1] << 8 : 0) |
-			     (i + 2 < n ? p[i + 2] : 0u);
-
-		*out++ = digits[v >> 18];
-		*out++ = digits[v >> 12 & 63];
-		*out++ = i + 1 < n ? digits[v >> 6 & 63] : '=';
-		*out++ = i + 2 < n ? digits[v & 63] : '=';
-	}
-	*out = 0;
-}
 
 enum kz_rc kz_job_print_json(struct kz_job *j, const struct kz_json *o, struct kz_err *err)
 {
@@ -39,7 +23,7 @@ static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_
 {
 	kz_auto_json struct kz_json *o = kz_json_object();
 	bool is_text = kz_utf8_valid(p, n) && !memchr(p, 0, n);
-	kz_auto_free char *text = malloc(is_text ? n + 1 : n / 3 * 4 + 5);
+	kz_auto_free char *text = malloc(is_text ? n + 1 : KZ_BASE64_TEXT(n) + 1);
 
 	if (!text || !o)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
@@ -47,7 +31,7 @@ static enum kz_rc print_event(struct kz_job *j, int stream, const char *p, size_
 		memcpy(text, p, n);
 		text[n] = 0;
 	} else {
-		base64((const unsigned char *)p, n, text);
+		kz_base64_encode(p, n, text);
 	}
 	kz_json_set_int(o, "v", 1);
 	kz_json_set_str(o, "type", "output");

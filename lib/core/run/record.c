@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "core/run/egress.h"
 #include "core/run/job.h"
+#include "core/run/keep.h"
 #include "rule/reason.h"
 
 static void set_stream(struct kz_json *o, const char *key, const struct kz_job *j, int i,
@@ -89,7 +90,7 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_stream(o, "stdout", j, 0, told != NULL);
 	set_stream(o, "stderr", j, 1, told != NULL);
 	set_number(o, "killed_count", told);
-	kz_json_set_str(o, "snapshot", "none");
+	kz_job_keep_record(j, o);
 	kz_json_set(o, "egress", kz_job_egress_record(j));
 	kz_json_set(o, "outputs", kz_references(j, true, true));
 	set_not_run(o, &v);

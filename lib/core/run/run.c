@@ -152,6 +152,7 @@ void kz_job_release(struct kz_job *j)
 	kz_job_env_free(j);
 	if (j->has_egress)
 		kz_egress_release(&j->egress);
+	kz_keep_free(j->keep);
 	kz_source_release(&j->source);
 	kz_auto_close_(&j->outdir_fd);
 	kz_writer_free(j->out);
