@@ -21,13 +21,20 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir -p out
 	echo data >in
-	echo 'print("x"); open("res", "w").write("y")' >prog.py
+	cat >prog.py <<-'END'
+		import sys
+		for name in "one", "two":
+		    open(name, "w").write(sys.argv[1])
+		open("res", "w").write("y")
+		print("x")
+	END
+	tick=0 kept=
 }
 
 faulty_run() {
 	rm -rf out
 	mkdir out
-	"$FAULT_BIN/kz-run" --record 7 -A a -C c -i in -o res -d out prog.py >stdout 2>stderr 7>rec
+	"$FAULT_BIN/kz-run" --record 7 -A a -C c -i in -o res -d out prog.py "$tick" >stdout 2>stderr 7>rec
 }
 
 points() {
@@ -40,13 +47,26 @@ pool_is_back() {
 	[ "$(kz status -j | jq -r '.workers.warm // .warm')" -ge 1 ] && [ "$(kz-lease list -j | wc -l)" -eq 0 ]
 }
 
-# The same member and conversation runs again, finds nothing, and the pool is whole within 10 s.
+# The same member and conversation runs again, finds what is stored and nothing else, and the pool is whole within 10 s.
 healed() {
 	local start=$SECONDS
-	kz_run -A a -C c -l shell -c 'ls -A /work/space /work/code /tmp'
+	kz_run -A a -C c -l shell -c 'ls -A /work/code /tmp; cat one; echo; cat two'
 	# in a condition a failing line does not end the function by itself
-	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:\n\n/work/space:')" ] &&
+	[ "$status" -eq 0 ] && [ "$(sed -n '1,3p' <<<"$output")" = "$(printf '/tmp:\n\n/work/code:')" ] &&
 		kz_wait 10 pool_is_back && kz_within 10 "$start"
+}
+
+# is_old_or_new STATUS: the workspace is that of this run or of the one before, both files of one [WS-12, WS-14]; after a
+# success it is this one's [WS-13].
+is_old_or_new() {
+	local one two
+	{
+		read -r one
+		read -r two
+	} <<<"$(tail -n 2 <<<"$output")"
+	[ "$one" = "$two" ] || return 1
+	[ "$one" = "$tick" ] || { [ "$one" = "$kept" ] && [ "$1" -ne 0 ]; } || return 1
+	kept=$one
 }
 
 # killed STATUS POINT: it was killed there, or did not come there this time (a wait in line makes more calls).
@@ -62,9 +82,17 @@ whole() {
 walk_run() {
 	local point rc bad=0
 	points faulty_run >list
-	[ "$(wc -l <list)" -ge 10 ]
+	kept=0
+	# a restore, a save and the parts of a commit are among them [WS-12]
+	[ "$(wc -l <list)" -ge 16 ]
+	grep -q OBJ_WRITE list && grep -q OBJ_NAME list
+	# a second run restores too, and trims
+	tick=1 points faulty_run >list
+	kept=1
+	tick=1
 	while read -r -u 5 point; do
 		rc=0
+		tick=$((tick + 1))
 		rm -f trace
 		KZ_FAULT_TRACE=$PWD/trace KZ_FAULT="$point:$1" faulty_run || rc=$?
 		if [ "$1" = fail ]; then
@@ -87,18 +115,22 @@ walk_run() {
 			echo "$point:$1: not healed: $output $error; $(kz status)"
 			return 1
 		}
+		is_old_or_new "$rc" || {
+			echo "$point:$1: status $rc, kept '$kept', tick $tick, found: $output"
+			return 1
+		}
 	done 5<list
 }
 
-@test "FENCE-1 kz-run killed before each effect" {
+@test "FENCE-1 WS-12 kz-run killed before each effect" {
 	walk_run before
 }
 
-@test "FENCE-1 kz-run killed after each effect" {
+@test "FENCE-1 WS-12 kz-run killed after each effect" {
 	walk_run after
 }
 
-@test "EXEC-16 each effect of kz-run failing is told, and costs no worker for long" {
+@test "EXEC-16 WS-13 each effect of kz-run failing is told, and costs no worker for long" {
 	walk_run fail
 }
 

@@ -95,8 +95,8 @@ back() { # WHAT: the pool, and the same member in the same conversation, within 
 		echo "not back after $1: $(kz status)"
 		return 1
 	}
-	kz_run -A a -C c -l shell -c 'ls -A /work/space /work/code /tmp'
-	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:\n\n/work/space:')" ] && kz_within 11 "$start" || {
+	kz_run -A a -C c -l shell -c 'ls -A /work/code /tmp; ls -A | grep -v "^kept$"; true'
+	[ "$status" -eq 0 ] && [ "$output" = "$(printf '/tmp:\n\n/work/code:')" ] && kz_within 11 "$start" || {
 		echo "after $1: status $status $output $error"
 		return 1
 	}
