@@ -37,8 +37,7 @@ static enum kz_rc on_entry(void *arg, const struct kz_entry *e, const char *name
 	(void)err;
 	CLAIM(s->left == 0 && ++s->entries <= ENTRIES);
 	CLAIM(strlen(name) == e->name_len && kz_entry_name_ok(name, e->name_len));
-	CLAIM(!s->last[0] ||
-	      kz_entry_name_cmp(s->last, strlen(s->last), name, e->name_len) < 0);
+	CLAIM(!s->last[0] || kz_entry_name_cmp(s->last, strlen(s->last), name, e->name_len) < 0);
 	CLAIM(!slash || is_dir(s, name, (size_t)(slash - name)));
 	CLAIM(e->mode <= 07777 && e->mtime_ns < 1000000000);
 	memcpy(s->last, name, e->name_len + 1);

@@ -25,6 +25,7 @@ struct kz_set {
 	const struct kz_archive_bounds *bounds;
 };
 
+/* Free what it holds. */
 void kz_set_release(struct kz_set *s);
 #define kz_auto_set kz_auto(kz_set_release)
 /*
