@@ -7,6 +7,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "core/driver/doctor.h"
+#include "core/files/objects.h"
 #include "core/front/parts.h"
 #include "port/json.h"
 
@@ -129,6 +130,27 @@ static void check_machine(const struct kz_conf *c, struct kz_json *list)
 	}
 }
 
+/* The object store, with the probe; a directory that kz up is yet to make is no failure. */
+static void check_objects(const struct kz_conf *c, bool is_set_up, struct kz_json *list)
+{
+	kz_auto_objects struct kz_objects *o = NULL;
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(10));
+	struct kz_err err = KZ_ERR_INIT;
+	bool is_conditional = false;
+
+	if (!is_set_up)
+		return;
+	if (kz_objects_open(c, &o, &err) || kz_objects_probe(o, &is_conditional, until, &err))
+		add(list, "objects", geteuid() != 0 && err.rc == KZ_E_NOPERM ? "warn" : "fail",
+		    err.text, "kz config show KZ_OBJECTS_URL");
+	else if (is_conditional)
+		add(list, "objects", "ok", "the object store answers and refuses a second put", "");
+	else
+		add(list, "objects", "warn",
+		    "the object store answers; it knows no conditional put, so that leases alone keep writers apart",
+		    "");
+}
+
 static void check_caller(const struct kz_front *f, struct kz_json *list)
 {
 	char text[KZ_FRONT_PATH];
@@ -177,6 +199,7 @@ enum kz_rc kz_front_doctor(struct kz_front *f, struct kz_json **out, struct kz_e
 	check_caller(f, list);
 	check_s6(list);
 	check_valkey(f, &c, is_set_up, list);
+	check_objects(&c, is_set_up, list);
 	check_machine(&c, list);
 	for (size_t i = 0; i < kz_json_count(list); i++)
 		failed += strcmp(kz_json_str(kz_json_at(list, i), "level", ""), "fail") == 0;
