@@ -102,6 +102,8 @@ static enum kz_rc take_edit(struct kz_cli *cli, struct kz_buf *text)
 	if (rc == KZ_OK && size > KZ_EDIT_MAX)
 		rc = kz_refuse(&cli->err, KZ_R_EDIT_MALFORMED, "an edit has at most %u bytes",
 			       KZ_EDIT_MAX);
+	if (rc == KZ_OK && lseek(fd, 0, SEEK_SET) < 0)
+		rc = kz_err_sys(&cli->err, KZ_E_IO, "cannot rewind a memory file");
 	return rc == KZ_OK ? kz_fd_read_all(fd, text, &cli->err) : rc;
 }
 

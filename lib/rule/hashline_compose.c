@@ -102,8 +102,13 @@ static void settle_last(const struct kz_job *j, struct kz_result *r)
 	for (uint32_t i = 0; i + 1 < r->count; i++)
 		if (r->line[i].l.eol == KZ_EOL_NONE)
 			r->line[i].l.eol = end_beside(&j->now, j->now.count);
-	if (r->count && !kz_text_is_ended(&j->now))
+	if (r->count == 0 || kz_text_is_ended(&j->now))
+		return;
+	/* an empty line without an end is none: of the file it keeps its end, a new one is that of the line before */
+	if (r->line[r->count - 1].l.n > 0)
 		r->line[r->count - 1].l.eol = KZ_EOL_NONE;
+	else if (r->line[r->count - 1].from == 0)
+		r->count--;
 }
 
 /* A line that ends in CR before an empty one that ends in LF would read as one line. */
