@@ -11,6 +11,8 @@ Prints JSON lines {"v":1,"type":"bench","row":...}:
                      each tenant leaves 1,000 files, and 20 processes.  The end of the run kills the processes, the
                      reset wipes the files, so the next row counts both
   reset.with_end     p50 of all of kz-run but the program itself (its exit minus the record's wall time) / p50 of create
+  snapshot.over_tar  (p50 of kz-run -C that restores 1,000 files, 8 MiB as they are stored, changes one and saves them all,
+                     minus p50 of the same program in an empty workspace that is not kept) / p50 of tar to a pipe and from one
   burst.wait         100 runs at once: p99 of waiting for a worker, from enqueue to serve by Valkey's clock, from the
                      audit store / (mean run time / pool size)
   memory.services    resident memory of the services that hold no data (kz-controller, kz-proxy, kz-gateway), together (MiB)
@@ -212,6 +214,31 @@ def bench_memory():
         note=None if each > 0 else "others freed memory meanwhile: measure on a quiet machine")
 
 
+FILES = 1000
+FILE_BYTES = 6656  # 8 MiB with the heads that a tar gives each
+
+
+def bench_snapshot():
+    fill = f"import os\nfor i in range({FILES}): open('f%d' % i, 'wb').write(os.urandom({FILE_BYTES}))"
+    touch = "open('f0', 'a+b').truncate(0); open('f0', 'wb').write(__import__('os').urandom(64))"
+    timed(["kz-run", "-A", "bench", "-C", "snapshot", "-c", fill])
+    kept, bare, tar = [], [], []
+    with tempfile.TemporaryDirectory() as d:
+        src, dst = os.path.join(d, "src"), os.path.join(d, "dst")
+        os.mkdir(src)
+        for i in range(FILES):
+            with open(os.path.join(src, f"f{i}"), "wb") as f:
+                f.write(os.urandom(FILE_BYTES))
+        both = f"mkdir {dst} && tar -C {src} -cf - . | cat >{d}/all.tar && cat {d}/all.tar | tar -C {dst} -xpf -"
+        for _ in range(max(ROUNDS // 2, 10) + 3):
+            kept.append(timed(["kz-run", "-A", "bench", "-C", "snapshot", "-c", touch]))
+            bare.append(timed(["kz-run", "-A", "bench", "-c", touch]))
+            tar.append(timed(["sh", "-c", both]))
+            subprocess.run(["rm", "-rf", dst, f"{d}/all.tar"], check=True)
+    k, b, t = (statistics.median(x[3:]) for x in (kept, bare, tar))
+    say("snapshot.over_tar", kept_ms=round(k, 2), bare_ms=round(b, 2), tar_ms=round(t, 2), ratio=round((k - b) / t, 2), goal=1.5)
+
+
 def main():
     with tempfile.TemporaryDirectory() as d:
         program = os.path.join(d, "empty.py")
@@ -220,6 +247,7 @@ def main():
         wait_for(warm(2))
         bench_run(program)
         bench_reset()
+        bench_snapshot()
         bench_burst()
         bench_memory()
 
