@@ -213,7 +213,7 @@ subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
 		esac
 	done
 	kz-workspace export -A a -C "$C" | tar -t >names || [ ! -s names ]
-	! grep -q passwd names
+	run ! grep -q passwd names
 }
 
 @test "WS-7 no workspace is kept where that is off, and no code starts where the store is gone" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # kz-workspace on a stack with one worker: files in and out, whole or not at all, hostile names, hostile archives, bounds.
-# shellcheck disable=SC2154,SC2030,SC2031 # run sets the variables
+# shellcheck disable=SC2154,SC2030,SC2031,SC2012,SC2016,SC2046,SC2094 # run sets the variables; lists of plain names
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz
@@ -82,7 +82,7 @@ lines_are_valid() {
 		refused 66 workspace_missing kz-workspace get $who f
 	done
 	# neither name stands in the store [AUD-3]
-	! grep -rq canary "$KZ_STATE/objects"
+	run ! grep -rq canary "$KZ_STATE/objects"
 	[ -z "$(find "$KZ_STATE/objects" -name '*canary*')" ]
 }
 
@@ -188,7 +188,7 @@ lines_are_valid() {
 	[ "$(jq .changed out)" = false ]
 	# terminals get no control bytes, programs get the names
 	ws list >text
-	! LC_ALL=C grep -q $'[\x01-\x08\x0e-\x1f\xff]' text
+	run ! env LC_ALL=C grep -q $'[\x01-\x08\x0e-\x1f\xff]' text
 	grep -qx 'new\\x0aline' text
 	grep -qx '\\xff\\xfe' text
 	ws list -j >lines
