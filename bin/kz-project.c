@@ -7,6 +7,7 @@ int main(int argc, char **argv)
 		{ "resolve", KZ_RESOLVE_SYNOPSIS, KZ_RESOLVE_WHAT, kz_verb_resolve },
 		{ "stage", KZ_STAGE_SYNOPSIS, KZ_STAGE_WHAT, kz_verb_stage },
 		{ "verify", KZ_VERIFY_SYNOPSIS, KZ_VERIFY_WHAT, kz_verb_verify },
+		{ "grant", KZ_GRANT_SYNOPSIS, KZ_GRANT_WHAT, kz_verb_grant },
 		{ NULL, NULL, NULL, NULL },
 	};
 	struct kz_cli cli;

@@ -17,7 +17,7 @@ static enum kz_rc bad(struct kz_cli *cli, const char *what)
 static enum kz_rc check_keys(const struct kz_json *in, struct kz_err *err)
 {
 	static const char *const top[] = { "pointer", "membership", "request", NULL };
-	static const char *const pointer[] = { "item",	    "kind",	 "project", "shared",
+	static const char *const pointer[] = { "item",      "kind",      "project", "shared",
 					       "withdrawn", "linked_by", NULL };
 	static const char *const membership[] = { "project", "members", "default", NULL };
 	static const char *const request[] = { "reader", "item", "project", "right", NULL };

@@ -10,6 +10,8 @@
 #define KZ_RESOLVE_SYNOPSIS "[-a SOURCE] [-k KEYS] [-f CODE] [-j]"
 #define KZ_STAGE_SYNOPSIS "-d DIR -D DOCUMENTS [-a SOURCE] [-k KEYS] [-f CODE] [-j]"
 #define KZ_VERIFY_SYNOPSIS "[-d DIR] [-k KEYS] [-j]"
+#define KZ_GRANT_SYNOPSIS "[-j]"
+#define KZ_GRANT_WHAT "may this reader read an item that was filed in a Project"
 #define KZ_RESOLVE_WHAT "decide which files the run of a scope document may see"
 #define KZ_STAGE_WHAT "decide, and write the files into an empty directory"
 #define KZ_VERIFY_WHAT "verify the capability of a scope document, and a staged directory"
@@ -17,6 +19,7 @@
 int kz_verb_resolve(struct kz_cli *cli, int argc, char **argv);
 int kz_verb_stage(struct kz_cli *cli, int argc, char **argv);
 int kz_verb_verify(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_grant(struct kz_cli *cli, int argc, char **argv);
 
 /* What the verbs are given. */
 struct kz_project_ask {

@@ -19,8 +19,8 @@ enum kz_reason kz_pointer_decide(const struct kz_pointer *p, bool is_member,
 
 bool kz_pointer_right(const char *right, bool *is_read)
 {
-	static const char *const rights[] = { "read",	"write", "rename", "publish",
-					      "delete", "fork",	 "reshare" };
+	static const char *const rights[] = { "read",   "write", "rename", "publish",
+					      "delete", "fork",  "reshare" };
 
 	for (size_t i = 0; i < sizeof(rights) / sizeof(*rights); i++) {
 		if (strcmp(right, rights[i]) == 0) {

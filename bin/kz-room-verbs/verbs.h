@@ -1,0 +1,79 @@
+/* The verbs of kz-room. */
+#ifndef KZ_BIN_KZ_ROOM_VERBS_H
+#define KZ_BIN_KZ_ROOM_VERBS_H
+
+#include "cli/main.h"
+#include "cli/opt.h"
+#include "cli/out.h"
+#include "core/room/room.h"
+
+#define KZ_INIT_SYNOPSIS "[--db FILE]"
+#define KZ_MEMBER_SYNOPSIS "[--db FILE] MEMBER"
+#define KZ_PROJECT_SYNOPSIS "[--db FILE] [--leave] PROJECT MEMBER"
+#define KZ_CREATE_SYNOPSIS "[--db FILE] [--private | --project PROJECT] ROOM OWNER"
+#define KZ_JOIN_SYNOPSIS "[--db FILE] ROOM MEMBER"
+#define KZ_UPLOAD_SYNOPSIS                                                                         \
+	"[--db FILE] [--name NAME] [--of DOCUMENT] [--kind KIND] [--state STATE] MEMBER FILE"
+#define KZ_STATE_SYNOPSIS "[--db FILE] DOCUMENT STATE"
+#define KZ_LINK_SYNOPSIS "[--db FILE] ROOM DOCUMENT MEMBER"
+#define KZ_SELECT_SYNOPSIS "[--db FILE] ROOM MEMBER [DOCUMENT...]"
+#define KZ_FILE_SYNOPSIS "[--db FILE] [--private] PROJECT DOCUMENT MEMBER"
+#define KZ_WITHDRAW_SYNOPSIS "[--db FILE] PROJECT DOCUMENT MEMBER"
+#define KZ_GRANT_SYNOPSIS "[--db FILE] [--right RIGHT] PROJECT DOCUMENT READER"
+#define KZ_TURN_SYNOPSIS "[--db FILE] [--request ID]... [--retrieved DOCUMENT]... ROOM MEMBER"
+#define KZ_SCOPE_SYNOPSIS "[--db FILE] [--life SECONDS] TURN"
+#define KZ_AUDIENCE_SYNOPSIS "[--db FILE] ROOM"
+#define KZ_OUTPUTS_SYNOPSIS "[--db FILE] [-d OUTDIR | --accept | --drop] TURN"
+#define KZ_JOURNAL_SYNOPSIS "[--db FILE] ROOM"
+#define KZ_INIT_WHAT                                                                               \
+	"make the database, the key and the directory of documents; print the public key"
+#define KZ_MEMBER_WHAT "add a member"
+#define KZ_PROJECT_WHAT "add a member to a Project, which is made when it is not there"
+#define KZ_CREATE_WHAT "make a room, or a private chat, of its owner"
+#define KZ_JOIN_WHAT "add a member to a room"
+#define KZ_LEAVE_WHAT "take a member out of a room"
+#define KZ_UPLOAD_WHAT "take a file into a member's library"
+#define KZ_STATE_WHAT "make a document ready, processing, failed or unreadable"
+#define KZ_LINK_WHAT "file a document of a member into a room"
+#define KZ_UNLINK_WHAT "take a document that the member filed out of a room"
+#define KZ_SELECT_WHAT "set a member's private selection in a room"
+#define KZ_FILE_WHAT "file a document in a Project, shared or private"
+#define KZ_WITHDRAW_WHAT "end what the member filed in a Project"
+#define KZ_GRANT_WHAT "may this reader read what was filed in a Project"
+#define KZ_TURN_WHAT "begin a turn: keep what it is admitted with"
+#define KZ_SCOPE_WHAT "print the scope document of a turn, signed"
+#define KZ_AUDIENCE_WHAT "print who can see a room now, and its files"
+#define KZ_OUTPUTS_WHAT "link the outputs of a turn's run, whose record comes on standard input"
+#define KZ_JOURNAL_WHAT "print what happened in a room"
+
+int kz_verb_init(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_member(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_project(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_create(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_join(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_leave(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_upload(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_state(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_link(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_unlink(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_select(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_file(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_withdraw(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_grant(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_turn(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_scope(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_audience(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_outputs(struct kz_cli *cli, int argc, char **argv);
+int kz_verb_journal(struct kz_cli *cli, int argc, char **argv);
+
+#define KZ_ROOM_OPT_DB(db)                                                                         \
+	{                                                                                          \
+		0, "db", KZ_OPT_TEXT, (db), "FILE", "the database (default: KZ_ROOM_DB)", 0, 0     \
+	}
+/* Parse, and open the database. in: db is what --db has set. out: false: end with *status */
+bool kz_room_start(struct kz_cli *cli, const struct kz_usage *u, int argc, char **argv,
+		   const char **db, struct kz_room **r, int *status);
+/* Print what there is as a line, close, and end. own: takes out and r. returns the exit status */
+int kz_room_finish(struct kz_cli *cli, struct kz_room *r, enum kz_rc rc, struct kz_json *out);
+
+#endif
