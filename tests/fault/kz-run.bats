@@ -8,7 +8,7 @@ load ../kz
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	make -s -j2 FAULT=1 build-fault/bin/kz-run build-fault/bin/kz-lease
+	make -s -j2 FAULT=1 build-fault/bin/kz-run build-fault/bin/kz-lease build-fault/bin/kz-archive
 	export FAULT_BIN=$PWD/build-fault/bin
 	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2
 }

@@ -8,7 +8,7 @@ load ../kz
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	make -s -j2 FAULT=1 build-fault/bin/kz-workspace
+	make -s -j2 FAULT=1 build-fault/bin/kz-workspace build-fault/bin/kz-archive
 	export FAULT_BIN=$PWD/build-fault/bin
 	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=3
 }
