@@ -95,6 +95,12 @@ int main(int argc, char **argv)
 		  "where outputs go (default: the current directory)", 0, 0 },
 		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
 		  "set a variable of the program; without VALUE: the caller's", 0, 0 },
+		{ 0, "scope", KZ_OPT_TEXT, &ask.scope, "SCOPE",
+		  "run under this scope document: actor, conversation and files are its", 0, 0 },
+		{ 0, "documents", KZ_OPT_TEXT, &ask.documents, "DIR",
+		  "the files of the scope, named by their SHA-256", 0, 0 },
+		{ 0, "audience", KZ_OPT_TEXT, &ask.audience, "SOURCE",
+		  "the live audience: cmd:PROGRAM ARG..., file:PATH or a URL", 0, 0 },
 		{ 0, "approve", KZ_OPT_TEXT, &ask.approval, "ID",
 		  "the run may use the network, as approval ID says (default: it may not)", 0, 0 },
 		{ 't', "timeout", KZ_OPT_INT, &ask.wall_ms, "MS", "lower the wall-clock bound", 1,
@@ -110,7 +116,8 @@ int main(int argc, char **argv)
 		.program = "kz-run",
 		.synopsis =
 			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
-			"[-e NAME[=VALUE]]... [--approve ID] [-t MS] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
+			"[-e NAME[=VALUE]]... [--scope SCOPE] [--documents DIR] [--audience SOURCE] "
+			"[--approve ID] [-t MS] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
 		.least = 0,

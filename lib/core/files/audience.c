@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "port/http.h"
 #include "rule/reason.h"
 
 #define WORDS_MOST 64
@@ -47,6 +48,8 @@ enum kz_rc kz_audience_check(const char *source, struct kz_err *err)
 		if (copy && split(copy, argv) > 0)
 			return KZ_OK;
 	}
+	if (is_url(source))
+		return KZ_OK;
 	return kz_refuse(err, KZ_R_USAGE,
 			 "the audience is cmd:PROGRAM ARG..., file:PATH or an http URL");
 }
@@ -94,6 +97,35 @@ static enum kz_rc ask_file(const char *path, struct kz_buf *b, struct kz_err *er
 					     KZ_OK;
 }
 
+static enum kz_rc take_body(void *arg, int status, int64_t length, const void *p, size_t n,
+			    struct kz_err *err)
+{
+	(void)length;
+	return status == 200 ? kz_buf_add(arg, p, n, err) : KZ_OK;
+}
+
+/* No error text of it holds the URL, which may carry a credential. */
+static enum kz_rc ask_url(const char *url, struct kz_buf *b, struct kz_err *err)
+{
+	kz_auto_http struct kz_http *h = NULL;
+	const struct kz_http_ask ask = { .method = "GET",
+					 .url = url,
+					 .headers = { "Accept: application/json", NULL },
+					 .body_fd = -1,
+					 .max = (int64_t)b->max,
+					 .body = take_body,
+					 .arg = b };
+	struct kz_http_answer a = { .status = 0 };
+	struct kz_err why = KZ_ERR_INIT;
+
+	if (kz_http_new(&h, &why) ||
+	    kz_http_do(h, &ask, &a, kz_deadline_in(KZ_MS(KZ_AUDIENCE_MS)), &why))
+		return unavailable(err, why.text);
+	return a.status == 200 ? KZ_OK :
+				 kz_refuse(err, KZ_R_AUDIENCE_UNAVAILABLE,
+					   "the live audience: the server answered %d", a.status);
+}
+
 enum kz_rc kz_audience_ask(const char *source, struct kz_buf *b, struct kz_err *err)
 {
 	kz_buf_clear(b);
@@ -101,5 +133,5 @@ enum kz_rc kz_audience_ask(const char *source, struct kz_buf *b, struct kz_err *
 		return ask_program(source + 4, b, err);
 	if (kz_str_has_prefix(source, "file:"))
 		return ask_file(source + 5, b, err);
-	return unavailable(err, is_url(source) ? "URLs are not supported yet" : "no such source");
+	return ask_url(source, b, err);
 }

@@ -19,6 +19,8 @@ struct kz_json *kz_job_egress_record(const struct kz_job *j);
 /* Set a variable of the program, replacing one of that name; value as printf. err: KZ_E_OS */
 enum kz_rc kz_job_env_set(struct kz_job *j, const char *name, struct kz_err *err, const char *fmt,
 			  ...) __attribute__((format(printf, 4, 5)));
+/* Take a variable of the program away; absent is fine. */
+void kz_job_env_unset(struct kz_job *j, const char *name);
 /* Wipe and free the environment. */
 void kz_job_env_free(struct kz_job *j);
 /* The value of a variable of the program; NULL: it has none. own: borrowed until it is set again */

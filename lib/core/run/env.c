@@ -158,6 +158,19 @@ enum kz_rc kz_job_env_set(struct kz_job *j, const char *name, struct kz_err *err
 	return KZ_OK;
 }
 
+void kz_job_env_unset(struct kz_job *j, const char *name)
+{
+	size_t n = strlen(name), kept = 0;
+
+	for (size_t i = 0; j->env[i]; i++) {
+		if (!strncmp(j->env[i], name, n) && j->env[i][n] == '=')
+			free((void *)(uintptr_t)j->env[i]);
+		else
+			j->env[kept++] = j->env[i];
+	}
+	j->env[kept] = NULL;
+}
+
 /* A grant is a credential: it does not stay in freed memory. */
 void kz_job_env_free(struct kz_job *j)
 {

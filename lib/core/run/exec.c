@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/run/job.h"
+#include "core/run/shared.h"
 #include "rule/reason.h"
 
 /* After the wall bound the worker has this long to end the tree and send the record. */
@@ -171,6 +172,7 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 		.output_bytes = j->conf.set.sandbox_max_output_bytes,
 		.open_files = j->conf.set.kz_run_open_files,
 		.stdin_open = !kz_str_eq(j->ask->path, "-"),
+		.shared = kz_job_shared_told(j),
 		.execution = j->egress.execution[0] ? j->egress.execution : NULL,
 	};
 	const struct kz_wk_events ev = {

@@ -75,7 +75,9 @@ struct kz_job {
 	bool is_bound, is_dispatch_written, is_end_recorded;
 	struct kz_egress egress; /* a grant, or why there is none */
 	bool has_egress;
-	struct kz_keep *keep;            /* the workspace (core/run/keep.h); NULL: none is kept */
+	struct kz_keep *keep; /* the workspace (core/run/keep.h); NULL: none is kept */
+	struct kz_job_shared
+		*shared; /* its scope (core/run/shared.h); NULL: one of its own, without a file */
 	enum kz_run_state state;         /* as recorded in the audit store */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
 	struct kz_job_stream in;         /* standard input as it was sent */

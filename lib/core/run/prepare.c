@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "core/run/classify.h"
 #include "core/run/job.h"
+#include "core/run/shared.h"
 #include "rule/reason.h"
 
 /* The wall bound of the settings, which the caller can only lower. */
@@ -34,9 +35,31 @@ static enum kz_rc check_args(const struct kz_job *j, struct kz_err *err)
 	return KZ_OK;
 }
 
+/* A scope that does not hold is a denial, and on record as one [EXEC-19, AUD-1]; nothing was asked for yet. */
+static enum kz_rc deny(struct kz_job *j, const struct kz_err *refused, struct kz_err *err)
+{
+	char path[300];
+	enum kz_rc rc = kz_conf_path(&j->conf, "audit/audit.db", path, sizeof(path), err);
+
+	if (!rc)
+		rc = kz_audit_open(&j->audit, path, err);
+	if (rc)
+		return rc;
+	*err = *refused;
+	return refused->rc;
+}
+
 enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 {
-	enum kz_rc rc = kz_who_set(&j->who, j->ask->actor, j->ask->conversation, err);
+	const char *actor = j->ask->actor, *conversation = j->ask->conversation;
+	struct kz_err refused = KZ_ERR_INIT;
+	enum kz_rc rc, denied = kz_job_scope(j, &actor, &conversation, &refused);
+
+	if (denied == KZ_E_USAGE) {
+		*err = refused;
+		return denied;
+	}
+	rc = kz_who_set(&j->who, actor, conversation, err);
 
 	if (!rc && j->ask->approval && !kz_approval_valid(j->ask->approval))
 		rc = kz_refuse(err, KZ_R_USAGE,
@@ -62,5 +85,6 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (rc)
 		return rc;
 	j->wall = wall_bound(j);
-	return kz_who_hash(&j->who, j->conf.state, err);
+	rc = kz_who_hash(&j->who, j->conf.state, err);
+	return !rc && denied ? deny(j, &refused, err) : rc;
 }

@@ -5,6 +5,7 @@
 #include "core/run/egress.h"
 #include "core/run/job.h"
 #include "core/run/keep.h"
+#include "core/run/shared.h"
 #include "rule/reason.h"
 
 static void set_stream(struct kz_json *o, const char *key, const struct kz_job *j, int i,
@@ -92,6 +93,8 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_number(o, "killed_count", told);
 	kz_job_keep_record(j, o);
 	kz_json_set(o, "egress", kz_job_egress_record(j));
+	kz_json_set(o, "projection", kz_job_shared_record(j));
+	kz_json_set_bool(o, "private_selection", j->scope.is_private);
 	kz_json_set(o, "outputs", kz_references(j, true, true));
 	set_not_run(o, &v);
 	kz_json_set_int(o, "refused_count", kz_job_refused_count(j));

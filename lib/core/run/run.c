@@ -12,6 +12,7 @@
 #include "core/reset/reset.h"
 #include "core/run/egress.h"
 #include "core/run/job.h"
+#include "core/run/shared.h"
 #include "core/run/keep.h"
 #include "rule/reason.h"
 
@@ -34,7 +35,8 @@ static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
 		kz_job_watch, kz_job_prepare, kz_job_lease,    kz_job_worker,   kz_job_restore,
-		kz_job_put,   kz_job_egress,  kz_job_dispatch, kz_job_progress, kz_job_exec,
+		kz_job_stage, kz_job_put,     kz_job_egress,   kz_job_dispatch, kz_job_progress,
+		kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -150,6 +152,7 @@ void kz_job_release(struct kz_job *j)
 	free(j->inputs);
 	kz_job_outputs_free(j);
 	kz_job_env_free(j);
+	kz_job_shared_free(j);
 	if (j->has_egress)
 		kz_egress_release(&j->egress);
 	kz_keep_free(j->keep);

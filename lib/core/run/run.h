@@ -38,6 +38,9 @@ struct kz_run_ask {
 	const char *const *env; /* NAME=VALUE, or NAME alone: from the caller's */
 	size_t env_count;
 	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
+	const char *scope;             /* FILE of a scope document; NULL: none */
+	const char *documents;         /* directory of its files; NULL: none */
+	const char *audience;          /* source of the live audience; NULL: none */
 	const char *approval; /* of the network; NULL: there is none, and nothing is asked */
 	int64_t wall_ms;      /* 0: the bound of the settings; else only lowers it */
 	bool is_json;         /* events and record as JSON lines on stdout_fd */
