@@ -76,10 +76,11 @@ def sign(path, implicit, payload):
     return "v4.public." + b64(payload + s) + "." + b64(footer)
 
 
-verb, args = sys.argv[1], sys.argv[2:]
-if verb == "verify":
-    sys.stdout.buffer.write(verify(*args, sys.stdin.read().strip()))
-elif verb == "sign":
-    print(sign(*args, sys.stdin.buffer.read()))
-else:
-    print(public(*args))
+if __name__ == "__main__":
+    verb, args = sys.argv[1], sys.argv[2:]
+    if verb == "verify":
+        sys.stdout.buffer.write(verify(*args, sys.stdin.read().strip()))
+    elif verb == "sign":
+        print(sign(*args, sys.stdin.buffer.read()))
+    else:
+        print(public(*args))

@@ -1,0 +1,187 @@
+#!/usr/bin/env bats
+# kz-run --scope: the files of a chat in a real worker, and what keeps code from starting.
+# shellcheck disable=SC2154 # status, output and record are set by kz_run
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	export SEED=$BATS_FILE_TMPDIR/seed D=$BATS_FILE_TMPDIR/documents TOOL=$BATS_TEST_DIRNAME/../tool
+	mkdir "$D"
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$SEED"
+	python3 "$TOOL/v4public.py" public "$SEED" >"$BATS_FILE_TMPDIR/keys"
+	kz_start SANDBOX_WARM_POOL_MIN=1 KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys"
+}
+teardown_file() { kz_stop; }
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+# scope SPEC: scope.json and live.json
+scope() {
+	python3 "$TOOL/scope.py" "$SEED" "$D" <<<"$1" >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <<<"$1" >live.json
+}
+
+# scoped ARG...: kz-run under it; status, output, and the record in rec
+scoped() {
+	status=0
+	kz-run --record 7 --scope scope.json --documents "$D" --audience file:live.json "$@" \
+		</dev/null >out 2>err 7>rec || status=$?
+	output=$(cat out)
+	echo "status $status: $(cat out err)"
+}
+
+rec() { jq -e "$1" rec >/dev/null; }
+READ='import json, os
+for e in json.loads(os.environ["KAIZEN_SHARED_RESOURCES_MANIFEST"]):
+    print(e["filename"], open(e["path"]).read(), sorted(e) == ["filename", "id", "kind", "media_type", "path", "sha256", "size", "version"])
+print(os.environ["KAIZEN_SHARED_RESOURCES_DIR"], sorted(os.listdir("/work/shared")))'
+
+# denied REASON: no code ran, the audit has the reason and nobody's file
+denied() {
+	[ -z "$output" ]
+	rec ".reason == \"$1\" and .not_run.reason == \"$1\" and .cause == null"
+}
+
+@test "PRJ-7, PRJ-8, PRJ-10, PRJ-19: code opens the paths of the manifest, the room's files and the member's own" {
+	scope '{"manifest":["a.txt=alpha"],"selection":["s.txt=secret"]}'
+	scoped -l python -c "$READ"
+	[ "$status" -eq 0 ]
+	[ "${output}" = "a.txt alpha True
+s.txt secret True
+/work/shared ['a.txt', 's.txt']" ]
+	rec '.private_selection and .projection.count == 2 and .projection.bytes == 11 and .projection.withheld == null'
+	python3 "$TOOL/../schema.py" --expect record <rec
+}
+
+@test "PRJ-9: without a file neither variable is there, whatever -e says, and the place is empty" {
+	scope '{}'
+	scoped -e KAIZEN_SHARED_RESOURCES_DIR=/tmp -e KAIZEN_SHARED_RESOURCES_MANIFEST='[]' -l shell -c 'env | grep -c ^KAIZEN; ls -A /work/shared'
+	[ "$output" = 0 ]
+	rec '.projection.count == 0 and .private_selection == false'
+	kz_run -e KAIZEN_SHARED_RESOURCES_DIR=/tmp -l shell -c 'env | grep -c ^KAIZEN; ls -A /work/shared'
+	[ "$output" = 0 ]
+}
+
+@test "PRJ-24 to PRJ-31: a selection is withheld, told as an event, and the run goes on; asked for, it is refused" {
+	scope '{"manifest":["a=1"],"selection":["s=secret"],"live":{"version":"a2","roster":["ann","bob"]}}'
+	scoped -l python -c "$READ"
+	[ "$status" -eq 0 ]
+	[[ $output == "a 1 True"* ]]
+	[[ $output != *secret* ]]
+	rec '.projection.withheld == {event:"run_code.private_selection_withheld",reason:"resource_audience_changed"} and (.private_selection | not)'
+	scope '{"selection":["s=secret"],"live":{"version":"a2","roster":["ann","bob"]}}'
+	scoped -l python -c "$READ"
+	[ "$status" -eq 125 ]
+	denied resource_audience_changed
+	scoped -l shell -c 'echo plain'
+	[ "$output" = plain ]
+	kz-audit list -j | jq -se 'any(.[]; tostring | contains("run_code.private_selection_withheld") and contains("resource_audience_changed"))'
+}
+
+@test "PRJ-52, PRJ-53: outputs of a run that saw the selection are marked" {
+	mkdir o
+	scope '{"selection":["s=secret"]}'
+	scoped -o r -d o -l shell -c 'cat /work/shared/s >r'
+	[ "$(cat o/r)" = secret ]
+	rec '.private_selection and .outputs[0].derived_private'
+	scope '{"manifest":["a=1"]}'
+	scoped -o r -d o -l shell -c 'cat /work/shared/a >r'
+	rec '(.private_selection | not) and (.outputs[0] | has("derived_private") | not)'
+}
+
+@test "EXEC-19: every field of document and capability, removed or altered: no code" {
+	for case in 'drop:["actor"]:capability_missing' 'drop:["conversation"]:capability_missing' 'drop:["turn"]:capability_missing' \
+		'drop:["admission_position"]:capability_missing' 'drop:["audience_version"]:capability_missing' 'drop:["manifest_sha256"]:capability_missing' \
+		'drop:["capability"]:capability_missing' 'claims:{"actor":null}:capability_missing' 'claims:{"conversation":null}:capability_missing' \
+		'claims:{"turn":null}:capability_missing' 'claims:{"position":null}:capability_missing' 'claims:{"audience_version":null}:capability_missing' \
+		'claims:{"manifest_sha256":null}:capability_missing' 'claims:{"actor":"bob"}:capability_invalid' 'claims:{"conversation":"x"}:capability_invalid' \
+		'claims:{"turn":"x"}:capability_invalid' 'claims:{"position":11}:capability_invalid' 'claims:{"audience_version":"x"}:capability_invalid' \
+		'claims:{"manifest_sha256":"x"}:capability_invalid' 'manifest_sha256:"'"$(printf %064d 0)"'":resource_manifest_mismatch' 'token:"x":capability_invalid'; do
+		scope "{\"manifest\":[\"a=1\"],\"${case%%:*}\":$(cut -d: -f2- <<<"${case%:*}")}" || continue
+		scoped -l shell -c 'echo ran'
+		echo "$case"
+		[ "$status" -eq 125 ]
+		denied "${case##*:}"
+	done
+}
+
+@test "AUD-1, AUD-3, AUD-4: dispatch and denial name audience, capability and manifest by digest, and no file or token" {
+	scope '{"manifest":["canary-name=canary-bytes"],"audience_version":"canary-version"}'
+	scoped -l shell -c 'true'
+	[ "$status" -eq 0 ]
+	want=$(jq -r .manifest_sha256 scope.json) token=$(jq -rj .capability scope.json | sha256sum | cut -d' ' -f1)
+	version=$(printf canary-version | sha256sum | cut -d' ' -f1)
+	kz-audit list -j >rows
+	jq -se --arg m "$want" --arg t "$token" --arg v "$version" 'any(.[]; tostring | contains($m) and contains($t) and contains($v))' rows
+	scope '{"manifest":["canary-name=canary-bytes"],"audience_version":"canary-version","live":{"manifest":[]}}'
+	scoped -l shell -c 'echo ran'
+	denied resource_room_changed
+	token=$(jq -rj .capability scope.json | sha256sum | cut -d' ' -f1)
+	kz-audit list -j >rows
+	jq -se --arg t "$token" 'any(.[]; tostring | contains($t) and contains("resource_room_changed"))' rows
+	[ "$(grep -c canary rows)" -eq 0 ]
+	[ "$(grep -c "$(jq -r .capability scope.json)" rows)" -eq 0 ]
+}
+
+@test "EXEC-19: another -A or -C, no --documents, --audience without --scope: wrong command line; no keys: refused" {
+	scope '{"manifest":["a=1"]}'
+	scoped -A bob -c 'print(1)'
+	[ "$status" -eq 64 ]
+	rec '.reason == "usage"'
+	scoped -C other -c 'print(1)'
+	rec '.reason == "usage"'
+	scoped -A ann -C chat -c 'print(1)'
+	[ "$output" = 1 ]
+	run kz-run --scope scope.json -c 'print(1)' </dev/null
+	[ "$status" -eq 64 ]
+	run kz-run --audience file:live.json -c 'print(1)' </dev/null
+	[ "$status" -eq 64 ]
+}
+
+@test "PRJ-4, PRJ-55: a document that is not what its name says is not shown, and no code starts" {
+	scope '{"manifest":["a=unlike any other"]}'
+	file=$D/$(printf 'unlike any other' | sha256sum | cut -d' ' -f1)
+	printf 'unlike any otheR' >"$file"
+	scoped -l shell -c 'echo ran'
+	denied resource_digest_mismatch
+	rm "$file"
+	scoped -l shell -c 'echo ran'
+	denied resource_unavailable
+}
+
+@test "PRJ-2, BOUND-12: 20 files and 8 MiB run, one more of either does not" {
+	scope "$(jq -nc '{manifest:[range(20)|"f\(.)=\(.)"]}')"
+	scoped -l shell -c 'ls /work/shared | wc -l'
+	[ "$output" = 20 ]
+	scope "$(jq -nc '{manifest:[range(21)|"f\(.)=\(.)"]}')"
+	scoped -l shell -c 'echo ran'
+	denied resource_over_count
+	python3 -c 'import json; print(json.dumps({"manifest": ["big=" + "x" * 8388607, "b=y"]}))' >spec
+	python3 "$TOOL/scope.py" "$SEED" "$D" <spec >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <spec >live.json
+	scoped -l shell -c 'cat /work/shared/* | wc -c'
+	[ "$output" = 8388608 ]
+	jq -c '.manifest[1]="b=yz"' spec >more
+	python3 "$TOOL/scope.py" "$SEED" "$D" <more >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <more >live.json
+	scoped -l shell -c 'echo ran'
+	denied resource_over_bytes
+}
+
+@test "EXEC-4, PRJ-9: under a held lease the next run sees its own set, or none" {
+	scope '{"manifest":["a=1"]}'
+	cp scope.json one.json
+	cp live.json one.live
+	scope '{"manifest":["b=2"]}'
+	cat >steps <<-S
+	set -e
+	kz-run --scope one.json --documents $D --audience file:one.live -l shell -c 'ls /work/shared' </dev/null
+	kz-run --scope scope.json --documents $D --audience file:live.json -l shell -c 'ls /work/shared' </dev/null
+	kz-run -l shell -c 'ls -A /work/shared; env | grep -c ^KAIZEN' </dev/null || true
+	S
+	run kz-lease with -A ann -C chat -- sh steps
+	echo "$output"
+	[ "$output" = "a
+b
+0" ]
+}
