@@ -83,10 +83,10 @@ s.txt secret True
 	scope '{"selection":["s=secret"]}'
 	scoped -o r -d o -l shell -c 'cat /work/shared/s >r'
 	[ "$(cat o/r)" = secret ]
-	rec '.private_selection and .outputs[0].derived_private'
+	rec '.private_selection and .outputs[0].derived_private == true'
 	scope '{"manifest":["a=1"]}'
 	scoped -o r -d o -l shell -c 'cat /work/shared/a >r'
-	rec '(.private_selection | not) and (.outputs[0] | has("derived_private") | not)'
+	rec '(.private_selection | not) and (.outputs[0].derived_private != true)'
 }
 
 @test "EXEC-19: every field of document and capability, removed or altered: no code" {
