@@ -1,7 +1,6 @@
 /* kz-native check. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,14 +8,12 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "core/jail/jail.h"
-#include "core/native/native.h"
 #include "rule/reason.h"
 #include "verbs.h"
 
 #define FILES_MAX 64
 #define MEMORY_BYTES (INT64_C(2) << 30)
 #define CPU_SECONDS 60 /* a file; the bounds of the readers come first */
-#define NAME_SHOWN 1025
 
 struct wanted {
 	const char *name; /* that judges */
@@ -41,61 +38,6 @@ static enum kz_rc open_file(const char *path, int *fd, struct kz_err *err)
 	return KZ_OK;
 }
 
-/* Printable ASCII; it may be a name that a tenant chose. */
-static const char *shown(const char *name, char out[NAME_SHOWN])
-{
-	size_t i = 0;
-
-	for (; name[i] && i < NAME_SHOWN - 1; i++)
-		out[i] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
-	out[i] = '\0';
-	return out;
-}
-
-static void set_count(struct kz_json *o, const char *key, int64_t n)
-{
-	kz_json_set(o, key, n < 0 ? kz_json_null() : kz_json_int(n));
-}
-
-static enum kz_rc tell_json(struct kz_cli *cli, const char *name, enum kz_native_kind kind,
-			    int64_t level, size_t bytes, const struct kz_native_report *r,
-			    const struct kz_err *why)
-{
-	struct kz_json *o = kz_out_object("native"), *warnings = kz_json_array();
-	const char *word = kz_native_kind_word(kind);
-
-	for (int64_t i = 0; i < r->warnings && i < KZ_NATIVE_WARNINGS; i++)
-		kz_json_append(warnings, kz_json_string(r->warning[i]));
-	kz_json_set_str(o, "name", name);
-	kz_json_set_str(o, "kind", word);
-	kz_json_set_int(o, "level", level);
-	kz_json_set_bool(o, "sound", !*why->reason);
-	kz_json_set_str(o, "reason", *why->reason ? why->reason : NULL);
-	kz_json_set_str(o, "text", *why->reason ? why->text : NULL);
-	kz_json_set_bool(o, "encrypted", r->is_encrypted);
-	kz_json_set_int(o, "bytes", (int64_t)bytes);
-	set_count(o, "pages", r->pages);
-	set_count(o, "parts", r->parts);
-	kz_json_set(o, "warnings", warnings);
-	kz_json_set_int(o, "warning_count", r->warnings);
-	return kz_out_json(cli, o);
-}
-
-static void tell_text(struct kz_cli *cli, const char *name, enum kz_native_kind kind,
-		      const struct kz_native_report *r, const struct kz_err *why)
-{
-	if (kind == KZ_NATIVE_NONE)
-		kz_out_text(cli, "%s: ok, not judged\n", name);
-	else if (*why->reason)
-		kz_out_text(cli, "%s: %s: %s\n", name, why->reason, why->text);
-	else if (r->warnings > 0)
-		kz_out_text(cli, "%s: ok, %s%s, %lld warnings: %s\n", name,
-			    kz_native_kind_word(kind), r->is_encrypted ? ", encrypted" : "",
-			    (long long)r->warnings, r->warning[0]);
-	else
-		kz_out_text(cli, "%s: ok, %s\n", name, kz_native_kind_word(kind));
-}
-
 /* Judge one and print its line. out: is_sound */
 static enum kz_rc judge(struct kz_cli *cli, const struct wanted *w, int64_t level, bool *is_sound)
 {
@@ -103,7 +45,6 @@ static enum kz_rc judge(struct kz_cli *cli, const struct wanted *w, int64_t leve
 	enum kz_native_kind kind = kz_native_kind_of_name(w->name);
 	struct kz_native_report r = { .pages = -1, .parts = -1 };
 	struct kz_err why = KZ_ERR_INIT;
-	char name[NAME_SHOWN];
 	enum kz_rc rc = KZ_OK;
 
 	if (kind != KZ_NATIVE_NONE) {
@@ -117,11 +58,7 @@ static enum kz_rc judge(struct kz_cli *cli, const struct wanted *w, int64_t leve
 	if (rc != KZ_OK && rc != KZ_E_DATA)
 		return kz_refuse(&cli->err, KZ_R_NATIVE_UNAVAILABLE, "%s: %s", w->name, why.text);
 	*is_sound = *is_sound && rc == KZ_OK;
-	(void)shown(w->name, name);
-	if (cli->json)
-		return tell_json(cli, name, kind, level, b.len, &r, &why);
-	tell_text(cli, name, kind, &r, &why);
-	return KZ_OK;
+	return kz_native_tell(cli, w->name, kind, level, b.len, &r, &why);
 }
 
 static enum kz_rc check(struct kz_cli *cli, const char *name, int64_t level, bool *is_sound)

@@ -1,11 +1,9 @@
 /* kz-native gate. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/fd.h"
 #include "core/jail/jail.h"
-#include "rule/native.h"
 #include "rule/reason.h"
 #include "verbs.h"
 

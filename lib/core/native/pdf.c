@@ -1,5 +1,5 @@
 /* PDF: marks, the way to the cross-references, and every object. */
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 
 static unsigned paeth(int a, int b, int c)
 {

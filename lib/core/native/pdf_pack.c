@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 
 /* Where the pack of that number is, or would be. */
 static size_t place(const struct kz_pdf *f, int64_t number)

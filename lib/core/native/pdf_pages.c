@@ -1,5 +1,5 @@
 /* PDF: the catalogue, the tree of pages, and what stands on them. */
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 
 /* Mark an object as met. out: false: it was before */
 static bool meet(struct kz_pdf *f, const struct kz_pdf_value *ref)

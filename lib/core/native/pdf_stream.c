@@ -1,7 +1,7 @@
 /* PDF: streams. */
 #include <string.h>
 
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 #include "port/deflate.h"
 
 #define FILTERS_MAX 8

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/native/pdf.h"
+#include "core/native/pdf_stream.h"
 
 /* Sections that were read, so that none is read twice. */
 struct walk {

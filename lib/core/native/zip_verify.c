@@ -65,13 +65,29 @@ static uint64_t descriptor_end(const struct kz_zip *z, const struct kz_zip_entry
 	return 0;
 }
 
+/* What a header says of the data: the same, or nothing where a record behind the data says it. */
+static enum kz_rc judge_lengths(const struct kz_zip *z, const struct kz_zip_entry *e,
+				const struct kz_zip_entry *said, uint64_t *end, struct kz_err *err)
+{
+	bool is_behind = e->flags & FLAG_DESCRIPTOR;
+
+	*end = is_behind ? descriptor_end(z, e) : e->data + e->packed;
+	if (*end == 0)
+		return KZ_INVALID(err, "%s: the record behind its data differs", KZ_ZIP_SHOWN(e));
+	if ((said->crc != e->crc && !(is_behind && said->crc == 0)) ||
+	    (said->packed != e->packed && !(is_behind && said->packed == 0)) ||
+	    (said->size != e->size && !(is_behind && said->size == 0)))
+		return KZ_INVALID(err, "%s: header and list differ", KZ_ZIP_SHOWN(e));
+	return KZ_OK;
+}
+
 /* The header before the data says what the list says. out: where the entry ends */
 static enum kz_rc judge_header(const struct kz_zip *z, struct kz_zip_entry *e, uint64_t *end,
 			       struct kz_err *err)
 {
 	const unsigned char *p = z->doc->p + e->at;
-	uint64_t left = e->at < z->doc->n ? z->doc->n - e->at : 0, packed, size;
-	uint32_t crc;
+	uint64_t left = e->at < z->doc->n ? z->doc->n - e->at : 0;
+	struct kz_zip_entry said = { 0 };
 	size_t name, extra;
 
 	if (left < LOCAL_SIZE || memcmp(p, "PK\3\4", 4) != 0)
@@ -81,25 +97,15 @@ static enum kz_rc judge_header(const struct kz_zip *z, struct kz_zip_entry *e, u
 	if (left - LOCAL_SIZE < name + extra || left - LOCAL_SIZE - name - extra < e->packed)
 		return KZ_INVALID(err, "%s: the entry is cut", KZ_ZIP_SHOWN(e));
 	e->data = e->at + LOCAL_SIZE + name + extra;
-	crc = kz_zip_u32(p + 14);
-	packed = kz_zip_u32(p + 18);
-	size = kz_zip_u32(p + 22);
-	if (!kz_zip_extra(p + LOCAL_SIZE + name, extra, &size, &packed, NULL))
+	said.crc = kz_zip_u32(p + 14);
+	said.packed = kz_zip_u32(p + 18);
+	said.size = kz_zip_u32(p + 22);
+	if (!kz_zip_extra(p + LOCAL_SIZE + name, extra, &said.size, &said.packed, NULL))
 		return KZ_INVALID(err, "%s: a damaged extra field", KZ_ZIP_SHOWN(e));
-	*end = e->data + e->packed;
 	if (kz_zip_u16(p + 6) != e->flags || kz_zip_u16(p + 8) != e->method ||
 	    name != e->name_size || memcmp(p + LOCAL_SIZE, e->name, name) != 0)
 		return KZ_INVALID(err, "%s: header and list differ", KZ_ZIP_SHOWN(e));
-	if (e->flags & FLAG_DESCRIPTOR) {
-		*end = descriptor_end(z, e);
-		if (*end == 0 || (crc != 0 && crc != e->crc) ||
-		    (packed != 0 && packed != e->packed) || (size != 0 && size != e->size))
-			return KZ_INVALID(err, "%s: the record behind its data differs",
-					  KZ_ZIP_SHOWN(e));
-	} else if (crc != e->crc || packed != e->packed || size != e->size) {
-		return KZ_INVALID(err, "%s: header and list differ", KZ_ZIP_SHOWN(e));
-	}
-	return KZ_OK;
+	return judge_lengths(z, e, &said, end, err);
 }
 
 static enum kz_rc judge_form(const struct kz_zip_entry *e, struct kz_err *err)
