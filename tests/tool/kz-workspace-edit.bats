@@ -58,6 +58,77 @@ tag() {
 	ws read -j "$1" </dev/null | jq -r .tag
 }
 
+# Every row of the table has a file of its own.  All are put in at once, shown, changed behind the record's back at once,
+# edited one by one, and read out at once.
+@test "HL-3 HL-7 HL-11 HL-12 HL-13 every row of the table, through the program" {
+	cat >rows.bash <<-'END'
+		set -uo pipefail
+		bad=0
+		declare -a names befores reads nows edits answers afters tags warned
+		text() { # C escapes to bytes; Ln to lines
+			if [[ $1 =~ ^L([0-9]+)$ ]]; then
+				seq -f 'line %g' 1 "${BASH_REMATCH[1]}"
+			else
+				printf '%b' "$1"
+			fi
+		}
+		wrong() {
+			echo "${names[i]}: $*"
+			bad=1
+		}
+		while IFS= read -r line; do
+			case $line in '' | '#'*) continue ;; esac
+			# to read a tab is white space, which joins empty fields
+			mapfile -t -d $'\x1f' f < <(printf '%s' "${line//$'\t'/$'\x1f'}")
+			names+=("${f[0]}") befores+=("${f[1]}") reads+=("${f[2]}") nows+=("${f[3]}") edits+=("${f[4]}")
+			answers+=("${f[5]}") afters+=("${f[6]}") tags+=("${f[7]}") warned+=("${f[8]}")
+		done <"$TABLE"
+		mkdir before now after
+		for i in "${!names[@]}"; do
+			text "${befores[i]}" >"before/$i.txt"
+			[ "${nows[i]}" = = ] || text "${nows[i]}" >"now/$i.txt"
+		done
+		kz-workspace put -A a -C "$C" before/*.txt || exit 9
+		for i in "${!names[@]}"; do
+			given[i]=0000
+			case ${reads[i]} in
+			none) continue ;;
+			-) kz-workspace read -A a -C "$C" -j "$i.txt" >shown ;;
+			*) kz-workspace read -A a -C "$C" -r "${reads[i]}" -j "$i.txt" >shown ;;
+			esac
+			given[i]=$(jq -r .tag <shown)
+		done
+		kz-workspace put -A a -C "$C" now/*.txt || exit 9
+		for i in "${!names[@]}"; do
+			edit=${edits[i]//f.txt/$i.txt}
+			printf '%b' "${edit//TAG/${given[i]}}" | kz-workspace edit -A a -C "$C" -j >"answer.$i" 2>/dev/null
+		done
+		kz-workspace export -A a -C "$C" -o all.tar && tar -xf all.tar -C after || exit 9
+		for i in "${!names[@]}"; do
+			IFS=' ' read -r type is warns < <(jq -r '[.reason // "ok", .sections[0].tag // "-", if ((.sections // [])[0].warnings // []) == [] then "-" else "w" end] | join(" ")' <"answer.$i")
+			[ "$type" = "${answers[i]}" ] || wrong "$(cat "answer.$i"), not ${answers[i]}"
+			if [ "${answers[i]}" = ok ]; then
+				text "${afters[i]}" >want
+				[ "${tags[i]}" = '?' ] || [ "$is" = "${tags[i]}" ] || wrong "tag $is"
+				[ "$warns" = "${warned[i]}" ] || wrong "warnings $warns"
+			elif [ "${nows[i]}" = = ]; then
+				cp "before/$i.txt" want
+			else
+				cp "now/$i.txt" want
+			fi
+			cmp want "after/$i.txt" || wrong 'another text'
+		done
+		cat answer.* | python3 "$SCHEMA" --expect edit --expect error || bad=1
+		echo "rows ${#names[@]}"
+		exit $bad
+	END
+	export C SCHEMA TABLE=$BATS_TEST_DIRNAME/hashline.tsv
+	run kz-lease with -A a -C "$C" -- bash rows.bash </dev/null
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[${#lines[@]} - 1]#rows }" -ge 100 ]
+}
+
 @test "HL-2 HL-11 a read shows lines and a tag; ranges show some around them" {
 	local many
 	many=$(seq -f 'line %g' 1 100 | tr '\n' '~')
@@ -88,6 +159,18 @@ tag() {
 	edit "[a.txt#$t]\\nPUT 6.=6:\\n+six\\nPUT 2.=2:\\n+two\\n" >out
 	[ "$(jq -r '.sections[0].first_changed_line' <out)" = 2 ]
 	[ "$(ws get a.txt | tr '\n' ' ')" = "1 two 3 4 5 six 7 8 9 " ]
+}
+
+@test "HL-5 a tag of one conversation, or of one actor, has no effect in another" {
+	put a.txt 'x\ny\n'
+	t=$(tag a.txt)
+	C=other-$C put a.txt 'x\ny\n'
+	C=other-$C refused 77 unknown_tag edit "[a.txt#$t]\\nPUT 1.=1:\\n+z\\n"
+	printf 'x\ny\n' | kz-workspace put -A b -C "$C" a.txt=- >/dev/null
+	printf '[a.txt#%s]\nPUT 1.=1:\n+z\n' "$t" >e
+	run --separate-stderr kz-workspace edit -A b -C "$C" e
+	[ "$status" -eq 77 ]
+	[[ $stderr == *unknown_tag* ]]
 }
 
 @test "HL-3 WS-14 several files in one edit: all or none; REM and MV" {
@@ -127,6 +210,14 @@ tag() {
 	[ "$(jq -r '.sections[0].tag' <out)" = C426 ]
 }
 
+@test "HL-6 a path that is not there goes to the one file of this name and tag, but is never removed so" {
+	put src/deep/a.txt 'line 1\nline 2\nline 3\n'
+	t=$(tag src/deep/a.txt)
+	refused 77 unknown_tag edit "[a.txt#$t]\\nREM\\n"
+	edit "[a.txt#$t]\\nPUT 2.=2:\\n+two\\n" >out
+	[ "$(jq -r '.sections[0] | .path, (.warnings | length > 0)' <out | tr '\n' ' ')" = "src/deep/a.txt true " ]
+}
+
 @test "HL-3 an edit may be one JSON document" {
 	put a.txt 'x\ny\n'
 	t=$(tag a.txt)
@@ -135,4 +226,28 @@ tag() {
 	[ "$(ws get a.txt | tr '\n' ' ')" = "x Y z " ]
 	refused 65 edit_malformed edit '{"sections":[],"more":1}'
 	refused 65 edit_malformed edit '{"sections"'
+}
+
+@test "BOUND-7 HL-8 a record over its bound fails the read and leaves everything; other files make room" {
+	head -c 65400 /dev/zero | tr '\0' x | ws put big.txt=- >/dev/null
+	head -c 65500 /dev/zero | tr '\0' x | ws put bigger.txt=- >/dev/null
+	head -c 65537 /dev/zero | tr '\0' x | ws put biggest.txt=- >/dev/null
+	put small.txt 'x\n'
+	t=$(tag small.txt)
+	refused 65 lines_over_bound ws read bigger.txt
+	refused 65 file_too_large ws read biggest.txt
+	edit "[small.txt#$t]\\nPUT 1.=1:\\n+y\\n" >/dev/null
+	t=$(tag small.txt)
+	ws read big.txt >/dev/null
+	refused 77 unknown_tag edit "[small.txt#$t]\\nPUT 1.=1:\\n+z\\n"
+}
+
+@test "INV-36 a record that was altered is damage, never an empty one" {
+	put a.txt 'x\n'
+	t=$(tag a.txt)
+	for record in $(grep -rl '^KZHL' "$KZ_STATE/objects"); do
+		printf '\xff' | dd of="$record" bs=1 seek=60 conv=notrunc status=none
+	done
+	refused 70 object_damaged edit "[a.txt#$t]\\nPUT 1.=1:\\n+y\\n"
+	refused 70 object_damaged ws read a.txt
 }
