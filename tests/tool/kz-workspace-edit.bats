@@ -242,6 +242,22 @@ tag() {
 	refused 77 unknown_tag edit "[small.txt#$t]\\nPUT 1.=1:\\n+z\\n"
 }
 
+@test "HL-1 HL-4 HL-12 WS-9 code sees its files and nothing of the record, and makes anchors stale" {
+	put a.txt 'line 1\nline 2\nline 3\n'
+	t=$(tag a.txt)
+	printf 'import os\nfor top in ("/work", "/tmp", "/run", "/home", "/root", "/var", "/etc", "/dev/shm", "/mnt"):\n for d, s, f in os.walk(top):\n  for n in f:\n   p = os.path.join(d, n)\n   try:\n    if os.path.isfile(p) and b"KZ"+b"HL" == open(p, "rb").read(4): print("record", p)\n   except OSError: pass\nopen("a.txt", "a").write("line 4\\n")\nprint(os.listdir("."))\n' >code.py
+	run kz-run -A a -C "$C" -c "$(cat code.py)" </dev/null
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output != *record* ]]
+	[[ $output == *"['a.txt']"* ]]
+	# the code changed the file behind the record's back; its first line it did not
+	refused 75 stale_anchor edit "[a.txt#$t]\\nREM\\n"
+	edit "[a.txt#$t]\\nPUT 1.=1:\\n+one\\n" >out
+	[ "$(jq -r '.sections[0].warnings | length > 0' <out)" = true ]
+	[ "$(ws get a.txt | tr '\n' ' ')" = "one line 2 line 3 line 4 " ]
+}
+
 @test "INV-36 a record that was altered is damage, never an empty one" {
 	put a.txt 'x\n'
 	t=$(tag a.txt)
