@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # kz-native: documents of many producers and their damage, documents made to harm, and the gate.
-# shellcheck disable=SC2154 # run sets the variables
+# shellcheck disable=SC2154,SC2030,SC2031 # run sets the variables
 bats_require_minimum_version 1.5.0
 
 setup_file() {
