@@ -13,6 +13,8 @@ Prints JSON lines {"v":1,"type":"bench","row":...}:
   reset.with_end     p50 of all of kz-run but the program itself (its exit minus the record's wall time) / p50 of create
   snapshot.over_tar  (p50 of kz-run -C that restores 1,000 files, 8 MiB as they are stored, changes one and saves them all,
                      minus p50 of the same program in an empty workspace that is not kept) / p50 of tar to a pipe and from one
+  projection.over_cp p50 of kz-run --scope with 20 files, 8 MiB, minus p50 of the same program without (ms) / p50 of cp of
+                     the same files into an empty directory
   burst.wait         100 runs at once: p99 of waiting for a worker, from enqueue to serve by Valkey's clock, from the
                      audit store / (mean run time / pool size)
   memory.services    resident memory of the services that hold no data (kz-controller, kz-proxy, kz-gateway), together (MiB)
@@ -239,6 +241,43 @@ def bench_snapshot():
     say("snapshot.over_tar", kept_ms=round(k, 2), bare_ms=round(b, 2), tar_ms=round(t, 2), ratio=round((k - b) / t, 2), goal=1.5)
 
 
+PROJECTED = 20  # files, 8 MiB together: both bounds of a projection
+
+
+def bench_projection():
+    tools = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool")
+    with tempfile.TemporaryDirectory() as d:
+        seed, keys, docs, to = (os.path.join(d, x) for x in ("seed", "keys", "documents", "to"))
+        os.mkdir(docs)
+        with open(seed, "w") as f:
+            f.write(os.urandom(32).hex())
+        with open(keys, "wb") as f:
+            f.write(subprocess.run([sys.executable, f"{tools}/v4public.py", "public", seed], stdout=subprocess.PIPE, check=True).stdout)
+        size, more = divmod(8 << 20, PROJECTED)
+        spec = json.dumps({"actor": "bench", "conversation": "projection", "roster": ["bench"], "manifest": [
+            {"filename": f"f{i}", "content": chr(97 + i) * (size + (i < more))} for i in range(PROJECTED)]}).encode()
+        scope, live = (os.path.join(d, x) for x in ("scope.json", "live.json"))
+        for path, option in ((live, ["--live"]), (scope, [])):
+            with open(path, "wb") as f:
+                subprocess.run([sys.executable, f"{tools}/scope.py", *option, seed, docs], input=spec, stdout=f, check=True)
+        configure(KZ_APP_KEYS_FILE=keys)
+        run = ["kz-run", "-A", "bench", "-C", "projection"]
+        code = ["-c", "pass"]
+        scoped = ["--scope", scope, "--documents", docs, "--audience", f"file:{live}"]
+        seen = "import os; assert sum(os.stat('/work/shared/' + f).st_size for f in os.listdir('/work/shared')) == 8 << 20"
+        timed(run + scoped + ["-c", seen])
+        projected, bare, copied = [], [], []
+        for _ in range(max(ROUNDS // 2, 10) + 3):
+            projected.append(timed(run + scoped + code))
+            bare.append(timed(run + code))
+            copied.append(timed(["cp", "-r", docs, to]))
+            subprocess.run(["rm", "-rf", to], check=True)
+    configure(KZ_APP_KEYS_FILE="")
+    p, b, c = (statistics.median(x[3:]) for x in (projected, bare, copied))
+    say("projection.over_cp", projected_ms=round(p, 2), bare_ms=round(b, 2), cp_ms=round(c, 2), files=PROJECTED,
+        value=round(p - b, 2), unit="ms", ratio=round((p - b) / c, 2), goal=None)
+
+
 def main():
     with tempfile.TemporaryDirectory() as d:
         program = os.path.join(d, "empty.py")
@@ -248,6 +287,7 @@ def main():
         bench_run(program)
         bench_reset()
         bench_snapshot()
+        bench_projection()
         bench_burst()
         bench_memory()
 
