@@ -55,8 +55,10 @@ enum kz_rc kz_objects_dir_root(const struct kz_objects_url *url, int *root, stru
 
 /* -- objects_walk.c: list and sweep -- */
 
+/* kz_objects_list of a directory. in and err: as there */
 enum kz_rc kz_objects_walk(struct kz_objects *o, const char *prefix, kz_object_each each, void *arg,
 			   struct kz_deadline until, struct kz_err *err);
+/* kz_objects_sweep of a directory. out: count of what was removed. err: as there */
 enum kz_rc kz_objects_walk_sweep(struct kz_objects *o, int64_t *count, struct kz_deadline until,
 				 struct kz_err *err);
 

@@ -16,6 +16,7 @@
 #include "core/egress/issue.h"
 #include "core/pool/authority.h"
 #include "core/run/heart.h"
+#include "core/run/job_flow.h"
 #include "core/run/job_tell.h"
 #include "core/run/output.h"
 #include "core/run/run.h"
@@ -25,26 +26,7 @@
 #include "core/worker/client.h"
 #include "gen/run_sm.h"
 #include "port/json.h"
-#include "rule/excerpt.h"
 #include "rule/result.h"
-
-struct kz_job_input {
-	char name[KZ_PATH_MAX + 1];
-	const char *file;
-	int fd;
-	int64_t size;
-	char sha256[KZ_SHA256_HEX]; /* of what was sent */
-};
-
-/* One stream as this side received it. */
-struct kz_job_stream {
-	int64_t bytes;
-	struct kz_sha256 hash;
-	char sha256[KZ_SHA256_HEX];
-	char part[4]; /* begin of a character cut between two events */
-	size_t part_len;
-	struct kz_excerpt excerpt;
-};
 
 struct kz_job {
 	const struct kz_run_ask *ask;

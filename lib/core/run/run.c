@@ -34,9 +34,9 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch, kz_job_prepare, kz_job_lease,    kz_job_worker,   kz_job_restore,
-		kz_job_stage, kz_job_put,     kz_job_egress,   kz_job_dispatch, kz_job_progress,
-		kz_job_exec,
+		kz_job_watch,    kz_job_prepare,  kz_job_lease, kz_job_worker,
+		kz_job_restore,  kz_job_stage,    kz_job_put,   kz_job_egress,
+		kz_job_dispatch, kz_job_progress, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
