@@ -1,15 +1,14 @@
 """Entry streams (lib/rule/entry.h) for tests.
 
-entries.py show            a stream on standard input, one line an entry: KIND MODE MTIME SIZE NAME [CONTENT or TARGET]
-entries.py make            a stream of lines as show prints them (content of a file: text, or N*BYTE)
+entries.py show [FILE]...  streams, else that on standard input, one line an entry: KIND MODE MTIME SIZE NAME [CONTENT or TARGET]
+entries.py make [FILE]...  streams of lines KIND MODE MTIME NAME [CONTENT or TARGET] with tabs between, an empty line between streams
 entries.py tree DIR        a stream of a directory, in an order of names that is not the sorted one
-entries.py tar CASE        a hostile or odd tar, by name
+entries.py tars DIR        all the hostile and odd tars, as NAME.tar
 """
 import io
 import os
 import struct
 import sys
-import tarfile
 
 KINDS = {1: "file", 2: "dir", 3: "link"}
 HEAD = struct.Struct(">BBHIqIIq")
@@ -64,22 +63,26 @@ def tree(top):
     return b"".join(out) + end(len(out))
 
 
-def tar(members, fmt=tarfile.PAX_FORMAT):
+USTAR, GNU, PAX = 0, 1, 2
+
+
+def tar(members, fmt=PAX):
     """members: (name, type, content or target) each"""
+    import tarfile  # slow to load, and only this needs it
+
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=fmt) as t:
         for name, kind, content in members:
             i = tarfile.TarInfo(name)
             i.type = kind
-            if kind in (tarfile.LNKTYPE, tarfile.SYMTYPE):
+            if kind in (LNK, SYM):
                 i.linkname, content = content, b""
             i.size = len(content)
             t.addfile(i, io.BytesIO(content))
     return out.getvalue()
 
 
-REG, DIR, SYM, LNK = tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE
-FIFO, CHR, BLK = tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE
+REG, LNK, SYM, CHR, BLK, DIR, FIFO = b"0", b"1", b"2", b"3", b"4", b"5", b"6"
 
 
 def nul_in_pax():
@@ -89,9 +92,11 @@ def nul_in_pax():
 
 def sparse():
     """GNU sparse: 3 bytes at 4096 of 10000."""
+    import tarfile
+
     i = tarfile.TarInfo("hole")
     i.size = 512
-    head = bytearray(i.tobuf(tarfile.GNU_FORMAT))
+    head = bytearray(i.tobuf(GNU))
     head[156:157] = b"S"
     head[386:386 + 24] = b"%011o\0%011o\0" % (4096, 512)
     head[483:495] = b"%011o\0" % 10000
@@ -102,8 +107,8 @@ def sparse():
 
 CASES = {
     "plain": lambda: tar([("a", REG, b"hello"), ("d", DIR, b""), ("d/l", SYM, "../a")]),
-    "gnu": lambda: tar([("n" * 200, REG, b"1"), ("m" * 120, SYM, "t" * 300)], tarfile.GNU_FORMAT),
-    "ustar": lambda: tar([("a", REG, b"1")], tarfile.USTAR_FORMAT),
+    "gnu": lambda: tar([("n" * 200, REG, b"1"), ("m" * 120, SYM, "t" * 300)], GNU),
+    "ustar": lambda: tar([("a", REG, b"1")], USTAR),
     "utf8": lambda: tar([("caf\u00e9", REG, b"1"), ("e\u0301", REG, b"2"), ("bad\udcff", REG, b"3")]),
     "dots": lambda: tar([("./", DIR, b""), ("./a//b/", DIR, b""), ("./a/./c", REG, b"1")]),
     "parents": lambda: tar([("x/y/z", REG, b"1"), ("x/y/w", REG, b"2"), ("x/a", REG, b"3")]),
@@ -159,15 +164,20 @@ def make(lines):
 def main(verb, *args):
     out = sys.stdout.buffer
     if verb == "show":
-        show(sys.stdin.buffer.read())
+        for name in args or ["/dev/stdin"]:
+            with open(name, "rb") as f:
+                show(f.read())
     elif verb == "make":
-        out.write(make(sys.stdin))
+        streams = sys.stdin.read().rstrip("\n").split("\n\n")
+        for name, lines in zip(args or ["/dev/stdout"], streams, strict=True):
+            with open(name, "wb") as f:
+                f.write(make(lines.split("\n")))
     elif verb == "tree":
         out.write(tree(args[0]))
-    elif verb == "tar":
-        out.write(CASES[args[0]]())
-    elif verb == "cases":
-        print("\n".join(CASES))
+    elif verb == "tars":
+        for name, content in CASES.items():
+            with open(os.path.join(args[0], name + ".tar"), "wb") as f:
+                f.write(content())
 
 
 if __name__ == "__main__":
