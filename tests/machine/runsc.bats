@@ -5,7 +5,10 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start KZ_RUNTIME=runsc SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=1 SANDBOX_MAX_WALL_SECONDS=20 \
+	export SEED=$BATS_FILE_TMPDIR/seed
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$SEED"
+	python3 "$BATS_TEST_DIRNAME/../tool/v4public.py" public "$SEED" >"$BATS_FILE_TMPDIR/keys"
+	kz_start KZ_RUNTIME=runsc KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys" SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=1 SANDBOX_MAX_WALL_SECONDS=20 \
 		KZ_RUN_MEMORY_BYTES=134217728 KZ_RUN_DISK_BYTES=16777216 KZ_RUN_PIDS=32
 }
 
@@ -119,6 +122,31 @@ ls /proc | grep -E "^[0-9]+$" | wc -l; touch /x /usr/x /etc/x 2>/dev/null; unsha
 	# its own first process, the shell and the three of that line
 	[ "$(sed -n 2p <<<"$output")" -le 6 ]
 	[ "$(wc -l <<<"$output")" -eq 3 ]
+}
+
+@test "WS-7 WS-13 a workspace goes from one worker under gVisor to the next, and only of the same conversation" {
+	kz_run -A a -C c -l shell -c 'mkdir d; printf x >d/f; chmod 750 d/f; touch -d @978670800 d/f; ln -s f d/l' </dev/null
+	is 0 completed exit ""
+	kz_record_is snapshot saved
+	kz_run -A a -C c -l shell -c 'find . -mindepth 1 -printf "%P %y %m %l\n" | sort; stat -c %Y d/f; cat d/l' </dev/null
+	[ "$output" = "$(printf '%s\n' 'd d 755 ' 'd/f f 750 ' 'd/l l 777 f' 978670800 x)" ]
+	is 0 completed exit ""
+	kz_record_is snapshot unchanged
+	kz_run -A a -C d -l shell -c 'ls -A' </dev/null
+	[ -z "$output" ]
+}
+
+@test "EXEC-19 PRJ-7 files of a chat are there to read under gVisor, in a place that is not to write" {
+	local tool=$BATS_TEST_DIRNAME/../tool spec='{"manifest":["a.txt=alpha"]}'
+	cd "$BATS_TEST_TMPDIR"
+	mkdir documents
+	python3 "$tool/scope.py" "$SEED" documents <<<"$spec" >scope.json
+	python3 "$tool/scope.py" --live "$SEED" documents <<<"$spec" >live.json
+	kz_run --scope scope.json --documents documents --audience file:live.json -l shell \
+		-c 'cat /work/shared/a.txt; echo; { echo b >>/work/shared/a.txt; } 2>/dev/null || { echo b >/work/shared/b; } 2>/dev/null || echo refused' </dev/null
+	[ "$output" = "$(printf 'alpha\nrefused')" ]
+	is 0 completed exit ""
+	kz_record_is projection.count 1
 }
 
 @test "INV-24 RT-6 gVisor killed under a run: outcome unknown, never a success, and the worker is replaced" {
