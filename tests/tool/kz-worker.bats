@@ -45,13 +45,23 @@ for f in (38, 40, 17, 44):
 	[ "$(record .exit)" = 0 ]
 }
 
+# What a call of the 32-bit kind does here without a filter: some machines have none, and end the process by signal 11.
 @test "RT-3: a call of another architecture kills the process" {
-	py 'import ctypes, mmap
+	local code want=31
+	code='import ctypes, mmap
 code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
 m = mmap.mmap(-1, 4096, prot=7); m.write(code)
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()'
+	python3 -c "$code" || want=$(($? - 128))
+	[ "$want" -eq 31 ] || [ "$want" -eq 11 ]
+	py "$code"
 	[ "$(record .cause)" = signal ]
+	[ "$(record .signal)" = "$want" ]
+	# x32: the calls of this architecture with another layout
+	py 'import ctypes
+print(ctypes.CDLL(None).syscall(0x40000000 + 39))'
 	[ "$(record .signal)" = 31 ]
+	[ ! -s "$WORKER_STATE/out" ]
 }
 
 @test "EXEC-13: the environment is what was given and nothing else" {
