@@ -8,7 +8,8 @@ load ../kz
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	make -s -j2 FAULT=1 build-fault/bin/kz-run build-fault/bin/kz-lease build-fault/bin/kz-archive
+	# kz-run starts kz-archive and kz-native from where it is itself
+	make -s -j2 FAULT=1 build-fault/bin/kz-run build-fault/bin/kz-lease build-fault/bin/kz-archive build-fault/bin/kz-native
 	export FAULT_BIN=$PWD/build-fault/bin
 	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2
 }
