@@ -19,7 +19,8 @@
 
 bool kz_job_keeps(const struct kz_job *j)
 {
-	return j->conf.set.sandbox_workspace_persist && (j->ask->conversation || j->ask->lease);
+	return j->conf.set.sandbox_workspace_persist &&
+	       (j->ask->conversation || j->ask->scope || j->ask->lease);
 }
 
 void kz_keep_free(struct kz_keep *k)

@@ -1,6 +1,6 @@
 /*
  * The workspace of a run: restored before its code starts, saved after it ended by
- * itself.  A run without -C has a conversation of its own, and nothing is kept.  Parts
+ * itself.  A run without -C or a scope has a conversation of its own, and nothing is kept.  Parts
  * of core/run, included by nobody else.  Layer 3.
  *
  * Several runs under one held lease share a worker: its label says which generation is

@@ -108,8 +108,9 @@ static enum kz_rc adopt(struct kz_job *j, struct kz_err *err)
 	    (kz_str_int(j->ask->fence, 0, INT64_MAX, &fence, NULL) || fence != j->lease.fence))
 		return kz_refuse(err, KZ_R_LEASE_MISMATCH,
 				 "KZ_FENCE is not the fence of the lease in force");
-	if ((j->ask->actor && !kz_str_eq(j->who.actor_id, j->lease.actor)) ||
-	    (j->ask->conversation && !kz_str_eq(j->who.conversation_id, j->lease.conversation)))
+	if (((j->ask->actor || j->ask->scope) && !kz_str_eq(j->who.actor_id, j->lease.actor)) ||
+	    ((j->ask->conversation || j->ask->scope) &&
+	     !kz_str_eq(j->who.conversation_id, j->lease.conversation)))
 		return kz_refuse(err, KZ_R_LEASE_MISMATCH,
 				 "the lease in KZ_LEASE is for another actor or conversation");
 	memcpy(j->who.actor_id, j->lease.actor, sizeof(j->who.actor_id));
