@@ -102,6 +102,7 @@ files_are() { [ "$(jq -r '[.files[].path | ltrimstr("/work/shared/")] | join(" "
 	kz-room select talk ana "$(upload ana huge.bin 8388609)"
 	decided "$(turn talk ana)" asks.py
 	reason_is resource_over_bytes
+	# shellcheck disable=SC2046 # one word a document
 	kz-room select talk ana $(for i in $(seq 21); do upload ana "f$i" 1; done)
 	decided "$(turn talk ana)" asks.py
 	reason_is resource_over_count
@@ -140,11 +141,12 @@ files_are() { [ "$(jq -r '[.files[].path | ltrimstr("/work/shared/")] | join(" "
 	reason_is resource_failed
 }
 
-# record NAME... [private]: what kz-run says of a run with these outputs
+# record TURN NAME...: what kz-run says of a run of ana in this turn with these outputs
 record() {
-	local name
+	local name turn=$1
+	shift
 	for name in "$@"; do
-		jq -n --arg name "$name" --arg sha256 "$(sha256sum <"$name" | cut -d' ' -f1)" '{$name, $sha256}'
+		jq -n --arg name "$name" --arg turn "$turn" --arg sha256 "$(sha256sum <"$name" | cut -d' ' -f1)" '{$name, $sha256, $turn, member: "ana"}'
 	done | jq -cs --argjson private "${PRIVATE:-false}" '{v: 1, type: "record", private_selection: $private, outputs: .}'
 }
 
@@ -153,7 +155,7 @@ record() {
 	kz-room join talk ben
 	first=$(turn talk ana)
 	echo 1 >report.txt
-	record report.txt | kz-room outputs "$first" >out.json
+	record "$first" report.txt | kz-room outputs "$first" >out.json
 	python3 "$SCHEMA" --expect room_outputs <out.json
 	[ "$(jq -r .status out.json)" = linked ]
 	[ "$(kz-room audience talk | jq -c '.links[] | [.turn, .member]')" = "[\"$first\",\"ana\"]" ]
@@ -164,7 +166,7 @@ record() {
 	decided "$second" plain.py
 	files_are report.txt
 	echo 2 >report.txt
-	record report.txt | kz-room outputs "$second" >/dev/null
+	record "$second" report.txt | kz-room outputs "$second" >/dev/null
 	decided "$second" plain.py # PRJ-39
 	reason_is resource_updated_in_turn
 	decided "$(turn talk ben)" plain.py # PRJ-40, PRJ-45
@@ -187,7 +189,7 @@ record() {
 	turn=$(turn talk ana)
 	kz-room join talk ben
 	echo x >out.txt
-	PRIVATE=true record out.txt >record
+	PRIVATE=true record "$turn" out.txt >record
 	run kz-room outputs "$turn" <record
 	[ "$status" -eq 75 ]
 	[[ $output == *'"status":"held","derived_private":true'* ]]
@@ -203,7 +205,7 @@ record() {
 	kz-room outputs --accept "$turn" | grep '"status":"linked"'
 	[ "$(kz-room audience talk | jq '.links | length')" = 1 ]
 	# a run that saw none is linked at once
-	record out.txt | kz-room outputs "$turn" | grep '"status":"linked"'
+	record "$turn" out.txt | kz-room outputs "$turn" | grep '"status":"linked"'
 }
 
 @test "OUT-9 an output that is not the one of the record, or not there, is not taken, nor is any other of that run" {
@@ -211,16 +213,31 @@ record() {
 	turn=$(turn talk ana)
 	echo a >a
 	echo b >b
-	record a b >record
+	record "$turn" a b >record
 	echo c >b
 	run kz-room outputs "$turn" <record
 	[ "$status" -eq 77 ]
 	rm b
 	run kz-room outputs "$turn" <record
 	[ "$status" -ne 0 ]
-	[ "$(kz-room audience talk | jq '.links | length')" = 0 ]
 	run kz-room outputs "$turn" </dev/null
 	[ "$status" -eq 65 ]
+	# nor is what another turn, another member or a run without a scope made [OUT-15]
+	record turn-99 a >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 65 ]
+	record "$turn" a | jq -c '.outputs[0].member = "ben"' >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 65 ]
+	record "$turn" a | jq -c '.outputs[0] |= (.turn = null | .member = null)' >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 65 ]
+	[ "$(kz-room audience talk | jq '.links | length')" = 0 ]
+	# a record that does not say what the run saw is one that saw a selection
+	kz-room join talk ben
+	record "$turn" a | jq -c 'del(.private_selection)' >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 75 ]
 }
 
 @test "EXEC-19 PRJ-46 each claim of a capability that is altered or gone refuses, as does a capability of another turn or key" {

@@ -50,14 +50,18 @@ static enum kz_rc earlier(struct kz_room *r, const struct origin *o, const char 
 	return rc || !row ? rc : kz_str_copy(id, 64, kz_stmt_text(s, 0), err);
 }
 
-/* The bytes of one output, which must be those of the record. */
-static enum kz_rc take_bytes(struct kz_room *r, int dir, const struct kz_json *output,
-			     struct kz_room_bytes *bytes, struct kz_err *err)
+/* The bytes of one output, which must be those of the record, and the record one of this turn [OUT-15]. */
+static enum kz_rc take_bytes(struct kz_room *r, const struct origin *o, int dir,
+			     const struct kz_json *output, struct kz_room_bytes *bytes,
+			     struct kz_err *err)
 {
 	const char *name = kz_json_str(output, "name", "");
 	char form[KZ_PATH_MAX + 1];
 	enum kz_rc rc;
 
+	if (!kz_str_eq(kz_json_str(output, "turn", ""), o->turn) ||
+	    !kz_str_eq(kz_json_str(output, "member", ""), o->member))
+		return kz_err_set(err, KZ_E_DATA, "the record is of another turn");
 	if (kz_path_normal(name, strlen(name), form))
 		return kz_err_set(err, KZ_E_DATA, "an output of the record has no name");
 	rc = kz_room_take(r, dir, form, bytes, err);
@@ -136,7 +140,7 @@ enum kz_rc kz_room_outputs(struct kz_room *r, const char *turn, const struct kz_
 			   const char *dir, struct kz_json **out, struct kz_err *err)
 {
 	struct origin o = { .turn = turn,
-			    .is_private = kz_json_flag(record, "private_selection", false) };
+			    .is_private = kz_json_flag(record, "private_selection", true) };
 	const struct kz_json *outputs = kz_json_get(record, "outputs");
 	kz_auto_free struct kz_room_bytes *bytes = NULL;
 	kz_auto_json struct kz_json *list = kz_json_array();
@@ -154,7 +158,7 @@ enum kz_rc kz_room_outputs(struct kz_room *r, const char *turn, const struct kz_
 	rc = origin_of(r, &o, err);
 	for (size_t i = 0; !rc && i < kz_json_count(outputs); i++) {
 		bytes[i].is_derived = o.is_private;
-		rc = take_bytes(r, fd, kz_json_at(outputs, i), &bytes[i], err);
+		rc = take_bytes(r, &o, fd, kz_json_at(outputs, i), &bytes[i], err);
 	}
 	if (!rc)
 		rc = take_all(r, &o, outputs, bytes, &is_held, list, err);
