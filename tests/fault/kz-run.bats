@@ -11,7 +11,11 @@ setup_file() {
 	# kz-run starts kz-archive and kz-native from where it is itself
 	make -s -j2 FAULT=1 build-fault/bin/kz-run build-fault/bin/kz-lease build-fault/bin/kz-archive build-fault/bin/kz-native
 	export FAULT_BIN=$PWD/build-fault/bin
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2
+	export SEED=$BATS_FILE_TMPDIR/seed D=$BATS_FILE_TMPDIR/documents TOOL=$PWD/tests/tool
+	mkdir "$D"
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$SEED"
+	python3 "$TOOL/v4public.py" public "$SEED" >"$BATS_FILE_TMPDIR/keys"
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys"
 }
 
 teardown_file() {
@@ -24,18 +28,24 @@ setup() {
 	echo data >in
 	cat >prog.py <<-'END'
 		import sys
+		assert open("/work/shared/s.txt").read() == "shared"
 		for name in "one", "two":
 		    open(name, "w").write(sys.argv[1])
 		open("res", "w").write("y")
 		print("x")
 	END
+	# a capability that outlives the walk, for two files
+	spec='{"actor":"a","conversation":"c","roster":["a"],"manifest":["s.txt=shared","t.txt=too"],"claims":{"exp":36000}}'
+	python3 "$TOOL/scope.py" "$SEED" "$D" <<<"$spec" >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <<<"$spec" >live.json
 	tick=0 kept=
 }
 
 faulty_run() {
 	rm -rf out
 	mkdir out
-	"$FAULT_BIN/kz-run" --record 7 -A a -C c -i in -o res -d out prog.py "$tick" >stdout 2>stderr 7>rec
+	"$FAULT_BIN/kz-run" --record 7 -A a -C c --scope scope.json --documents "$D" --audience file:live.json \
+		-i in -o res -d out prog.py "$tick" >stdout 2>stderr 7>rec
 }
 
 points() {
@@ -51,9 +61,9 @@ pool_is_back() {
 # The same member and conversation runs again, finds what is stored and nothing else, and the pool is whole within 10 s.
 healed() {
 	local start=$SECONDS
-	kz_run -A a -C c -l shell -c 'ls -A /work/code /tmp; cat one; echo; cat two'
+	kz_run -A a -C c -l shell -c 'ls -A /work/code /work/shared /tmp; cat one; echo; cat two'
 	# in a condition a failing line does not end the function by itself
-	[ "$status" -eq 0 ] && [ "$(sed -n '1,3p' <<<"$output")" = "$(printf '/tmp:\n\n/work/code:')" ] &&
+	[ "$status" -eq 0 ] && [ "$(sed -n '1,5p' <<<"$output")" = "$(printf '/tmp:\n\n/work/code:\n\n/work/shared:')" ] &&
 		kz_wait 10 pool_is_back && kz_within 10 "$start"
 }
 
@@ -87,6 +97,8 @@ walk_run() {
 	# a restore, a save and the parts of a commit are among them [WS-12]
 	[ "$(wc -l <list)" -ge 16 ]
 	grep -q OBJ_WRITE list && grep -q OBJ_NAME list
+	# and the staging of both files [PRJ-46]
+	[ "$(grep -c STAGE list)" -eq 2 ]
 	# a second run restores too, and trims
 	tick=1 points faulty_run >list
 	kept=1
@@ -123,15 +135,15 @@ walk_run() {
 	done 5<list
 }
 
-@test "FENCE-1 WS-12 kz-run killed before each effect" {
+@test "FENCE-1 WS-12 PRJ-46 kz-run killed before each effect" {
 	walk_run before
 }
 
-@test "FENCE-1 WS-12 kz-run killed after each effect" {
+@test "FENCE-1 WS-12 PRJ-46 kz-run killed after each effect" {
 	walk_run after
 }
 
-@test "EXEC-16 WS-13 each effect of kz-run failing is told, and costs no worker for long" {
+@test "EXEC-16 WS-13 PRJ-46 each effect of kz-run failing is told, and costs no worker for long" {
 	walk_run fail
 }
 
