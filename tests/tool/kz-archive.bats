@@ -194,9 +194,9 @@ shows() {
 
 @test "WS-15: before its first byte of input it has no files, no capability and a filter" {
 	mkfifo wait
-	"$KZ_BIN/kz-archive" unpack <wait >/dev/null 2>told 7<"$KZ_BIN/kz-archive" &
+	"$KZ_BIN/kz-archive" unpack <./wait >/dev/null 2>told 7<"$KZ_BIN/kz-archive" &
 	pid=$!
-	exec 8>wait
+	exec 8>./wait
 	for ((i = 0; i < 200; i++)); do
 		grep -q '^Seccomp:.2' "/proc/$pid/status" && break
 		sleep 0.05
