@@ -157,13 +157,13 @@ s.txt secret True
 	scoped -l shell -c 'echo ran'
 	denied resource_over_count
 	python3 -c 'import json; print(json.dumps({"manifest": ["big=" + "x" * 8388607, "b=y"]}))' >spec
-	python3 "$TOOL/scope.py" "$SEED" "$D" <spec >scope.json
-	python3 "$TOOL/scope.py" --live "$SEED" "$D" <spec >live.json
+	python3 "$TOOL/scope.py" "$SEED" "$D" <"$PWD/spec" >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <"$PWD/spec" >live.json
 	scoped -l shell -c 'cat /work/shared/* | wc -c'
 	[ "$output" = 8388608 ]
-	jq -c '.manifest[1]="b=yz"' spec >more
-	python3 "$TOOL/scope.py" "$SEED" "$D" <more >scope.json
-	python3 "$TOOL/scope.py" --live "$SEED" "$D" <more >live.json
+	jq -c '.manifest[1]="b=yz"' spec >wider
+	python3 "$TOOL/scope.py" "$SEED" "$D" <"$PWD/wider" >scope.json
+	python3 "$TOOL/scope.py" --live "$SEED" "$D" <"$PWD/wider" >live.json
 	scoped -l shell -c 'echo ran'
 	denied resource_over_bytes
 }

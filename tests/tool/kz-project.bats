@@ -167,7 +167,7 @@ while os.path.exists("go"):
 	swapper=$!
 	touch go
 	exact=0 refused=0
-	for i in $(seq 60); do
+	for _ in $(seq 60); do
 		rm -rf out
 		mkdir out
 		project stage -d out -D "$D" -a file:live.json

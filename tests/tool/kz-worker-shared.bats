@@ -128,7 +128,7 @@ starts() {
 }
 
 both=()
-put_both() { both=(put $LEASE shared a "$PWD/a" + put $LEASE shared b "$PWD/b" +); }
+put_both() { both=(put "$LEASE" shared a "$PWD/a" + put "$LEASE" shared b "$PWD/b" +); }
 
 @test "PRJ-34: another digest, size, name, order, audience, manifest or place than was announced: no code" {
 	local text digest
@@ -187,7 +187,7 @@ put_both() { both=(put $LEASE shared a "$PWD/a" + put $LEASE shared b "$PWD/b" +
 	[ "$(cat "$WORKER_STATE/out")" = 8388608 ]
 	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared big "$PWD/big" + put $LEASE shared a "$PWD/a"
 	refused 'too many, or too large'
-	for i in $(seq 20); do calls+=(put $LEASE shared "f$i" "$PWD/a" +); done
+	for i in $(seq 20); do calls+=(put "$LEASE" shared "f$i" "$PWD/a" +); done
 	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${calls[@]}" shared $LEASE "$digest" v1 + reset $LEASE t
 	[ "$status" -eq 0 ]
 	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${calls[@]}" put $LEASE shared last "$PWD/a"
