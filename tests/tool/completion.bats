@@ -26,12 +26,12 @@ options() { "$@" -h | grep -o -- '--[a-z][a-z-]*' | sort -u; }
 
 @test "ADM-9: verbs are offered alike for kz-X and kz X, all of them" {
 	local x
-	for x in lease grant audit; do
+	for x in lease grant audit native project workspace; do
 		[ -n "$(verbs kz-$x)" ]
 		diff <(verbs kz-$x) <(offered kz-$x '' | sort)
 		diff <(verbs kz-$x) <(offered kz $x '' | sort)
 	done
-	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit -e project | sort)
+	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit -e native -e project -e workspace | sort)
 }
 
 @test "ADM-9: options are offered alike for kz-X and kz X, all of them" {
