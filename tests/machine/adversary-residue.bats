@@ -89,7 +89,7 @@ look() {
 import fcntl, os, resource, stat, subprocess
 libc = None
 def sh(c): return subprocess.run(c, shell=True, capture_output=True, text=True, errors="replace").stdout
-print(sh("find / -xdev -not -path \"/proc/*\" -name \"*CANARY*\" 2>/dev/null; find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 -not -path /work/space -not -path /work/code 2>&1"), end="")
+print(sh("find / -xdev -not -path \"/proc/*\" -name \"*CANARY*\" 2>/dev/null; find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 -not -path /work/space -not -path /work/code -not -path /work/shared 2>&1"), end="")
 print(sh("tail -qn +2 /proc/sysvipc/* /proc/net/unix /proc/net/tcp /proc/net/tcp6 /proc/net/udp; cat /proc/locks"), end="")
 for p in os.listdir("/proc"):
     if p.isdigit():
