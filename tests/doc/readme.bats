@@ -48,10 +48,16 @@ block() {
 	[ "$output" = "step one" ]
 }
 
+@test "WS-7: the files of a conversation stay" {
+	run bash -ec "$(block 4)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "DEP-1: the service runs what is dropped into its folder" {
 	mkdir -p inbox/done
 	echo 'print("from the inbox")' >inbox/job.py
-	block 4 | sed "s,/srv/inbox,$PWD/inbox," >run
+	block 5 | sed "s,/srv/inbox,$PWD/inbox," >run
 	sh run >log 2>&1 3>&- &
 	local pid=$!
 	kz_wait 20 test -e inbox/done/job.py
@@ -62,7 +68,7 @@ block() {
 @test "ADM-9: the example of a bats suite passes, on a stack of its own" {
 	{
 		echo '#!/usr/bin/env bats'
-		block 5 | sed "s,/usr/local/share/kz/kz.bash,$BATS_TEST_DIRNAME/../kz.bash,"
+		block 6 | sed "s,/usr/local/share/kz/kz.bash,$BATS_TEST_DIRNAME/../kz.bash,"
 	} >own.bats
 	run env -u KZ_STATE bats own.bats
 	echo "$output"
@@ -73,7 +79,7 @@ block() {
 	echo 7 >data.csv
 	echo 'open("sums.json", "w").write("{\"sum\": 7}")' >analyse.py
 	mkdir out
-	run bash -ec "$(block 6)"
+	run bash -ec "$(block 7)"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = "reset.state: clean" ]
@@ -87,7 +93,7 @@ block() {
 		except urllib.error.HTTPError as e:
 		    print("answer", e.code)
 	END
-	run bash -ec "$(block 7)"
+	run bash -ec "$(block 8)"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"a run       public_internet"* ]]
