@@ -77,7 +77,8 @@ PY
 }
 
 @test "INV-12 LEASE-4 under load tickets of members with room are served in their order" {
-	auth_bg controller.n1 controller d n1 "$dir" SANDBOX_MAX_CONCURRENT_PER_MEMBER=2
+	# Few workers for many clients, so that there is a line however fast the machine is.
+	auth_bg controller.n1 controller d n1 "$dir" SANDBOX_MAX_CONCURRENT_PER_MEMBER=2 SANDBOX_POOL_MAX_ALLOCATED=4
 	control=$bg
 	auth_wait 10 is_open
 	clients=()

@@ -150,6 +150,7 @@ static const struct kz_filter_rule allowed[] = {
 	ALLOW("getrandom"),
 	ALLOW("rt_sigreturn"),
 	ALLOW("rt_sigprocmask"),
+	ALLOW("sigaltstack"),
 	ALLOW("restart_syscall"),
 	ALLOW("exit"),
 	ALLOW("exit_group"),
