@@ -30,7 +30,7 @@ enum kz_rc {
 struct kz_err {
 	enum kz_rc rc;
 	int sys_errno;   /* errno at the failure, or 0 */
-	char reason[40]; /* code from policy/reasons.tbl, or "" */
+	char reason[48]; /* code from policy/reasons.tbl, or "" */
 	char text[472];  /* one line, lower case, no full stop */
 };
 

@@ -235,6 +235,44 @@
 	"INSERT OR IGNORE INTO reason VALUES ('canvas_not_text', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('output_name_taken', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('host_administration', 77, 'refusal');\n" \
-	"INSERT OR IGNORE INTO reason VALUES ('gate_denied', 1, 'refusal');\n"
+	"INSERT OR IGNORE INTO reason VALUES ('gate_denied', 1, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('gateway_unreachable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('gateway_unavailable', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('route_unknown', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('method_refused', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_token', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_name', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_unknown', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_unapproved', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_host_denied', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_digest', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('index_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('package_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('registry_unset', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('registry_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('registry_unreachable', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('registry_refused', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('registry_answer', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dependency_request_invalid', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dependency_install_failed', 69, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dependency_baked_pin', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('dependency_timeout', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('packages_over_bound', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('packages_damaged', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('image_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('kernel_language', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('kernel_egress', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('resource_persistent_kernel', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('kernel_state_damaged', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('kernel_state_over_bound', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('kernel_report_missing', 70, 'fault');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tools_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_unknown', 66, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_writes', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_recursive', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_changed', 77, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_limit', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_too_large', 65, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('tool_failed', 69, 'fault');\n"
 
 #endif

@@ -54,6 +54,22 @@ struct kz_settings {
 	int64_t kz_workspace_keep; /* generations */
 	char kz_objects_url[256]; /* url */
 	char kz_app_keys_file[256]; /* path */
+	char kz_gateway_listen[65]; /* address */
+	char sandbox_package_broker_url[256]; /* url */
+	char sandbox_package_registries[4001]; /* JSON */
+	int64_t sandbox_package_token_ttl_seconds; /* s */
+	int64_t sandbox_package_max_index_bytes; /* bytes */
+	int64_t sandbox_package_max_file_bytes; /* bytes */
+	int64_t sandbox_dependency_install_timeout_seconds; /* s */
+	int64_t kz_packages_max_bytes; /* bytes */
+	int64_t kz_kernel_value_bytes; /* bytes */
+	char kz_callback_providers[256]; /* path */
+	int64_t kz_callback_max_calls; /* calls */
+	int64_t kz_callback_max_bytes; /* bytes */
+	int64_t kz_callback_seconds; /* s */
+	char kz_compress[256]; /* program */
+	int64_t kz_compress_over_bytes; /* bytes */
+	int64_t kz_compress_seconds; /* s */
 };
 
 enum kz_setting_id {
@@ -112,6 +128,22 @@ enum kz_setting_id {
 	KZ_SETTING_KZ_WORKSPACE_KEEP,
 	KZ_SETTING_KZ_OBJECTS_URL,
 	KZ_SETTING_KZ_APP_KEYS_FILE,
+	KZ_SETTING_KZ_GATEWAY_LISTEN,
+	KZ_SETTING_SANDBOX_PACKAGE_BROKER_URL,
+	KZ_SETTING_SANDBOX_PACKAGE_REGISTRIES,
+	KZ_SETTING_SANDBOX_PACKAGE_TOKEN_TTL_SECONDS,
+	KZ_SETTING_SANDBOX_PACKAGE_MAX_INDEX_BYTES,
+	KZ_SETTING_SANDBOX_PACKAGE_MAX_FILE_BYTES,
+	KZ_SETTING_SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS,
+	KZ_SETTING_KZ_PACKAGES_MAX_BYTES,
+	KZ_SETTING_KZ_KERNEL_VALUE_BYTES,
+	KZ_SETTING_KZ_CALLBACK_PROVIDERS,
+	KZ_SETTING_KZ_CALLBACK_MAX_CALLS,
+	KZ_SETTING_KZ_CALLBACK_MAX_BYTES,
+	KZ_SETTING_KZ_CALLBACK_SECONDS,
+	KZ_SETTING_KZ_COMPRESS,
+	KZ_SETTING_KZ_COMPRESS_OVER_BYTES,
+	KZ_SETTING_KZ_COMPRESS_SECONDS,
 	KZ_SETTING_COUNT
 };
 

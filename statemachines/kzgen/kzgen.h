@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define NAME_MOST 40 /* longest name of anything; a reason must fit into struct kz_err */
+#define NAME_MOST 48 /* longest name of anything; a reason must fit into struct kz_err too */
 
 /* Stop with "file:line: text" (line 0: "file: text"). */
 void fail(const char *file, int line, const char *fmt, ...)
