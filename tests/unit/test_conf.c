@@ -291,6 +291,7 @@ static void keys_are_made_once_with_their_modes(void **state)
 	assert_int_equal(mode_of("worker.key"), 0640);
 	assert_int_equal(mode_of("grant.key"), 0640);
 	assert_int_equal(mode_of("receipt.key"), 0640);
+	assert_int_equal(mode_of("package.key"), 0640);
 	assert_int_equal(mode_of("identity.key"), 0640);
 	for (int k = KZ_KEY_FIELD; k <= KZ_KEY_IDENTITY; k++) {
 		assert_int_equal(kz_keys_read(state_dir, (enum kz_key)k, &a, NULL), KZ_OK);

@@ -16,9 +16,9 @@
 #define auto_secret kz_auto(kz_secret_release)
 
 static const char *const files[] = {
-	[KZ_KEY_FIELD] = "field.key",       [KZ_KEY_WORKER] = "worker.key",
-	[KZ_KEY_GRANT] = "grant.key",       [KZ_KEY_RECEIPT] = "receipt.key",
-	[KZ_KEY_IDENTITY] = "identity.key",
+	[KZ_KEY_FIELD] = "field.key",     [KZ_KEY_WORKER] = "worker.key",
+	[KZ_KEY_GRANT] = "grant.key",     [KZ_KEY_RECEIPT] = "receipt.key",
+	[KZ_KEY_PACKAGE] = "package.key", [KZ_KEY_IDENTITY] = "identity.key",
 };
 
 static enum kz_rc keys_open(const char *state, int *dir, struct kz_err *err)
@@ -134,7 +134,8 @@ static enum kz_rc key_ensure(int dir, enum kz_key which, gid_t gid, struct kz_se
 
 static enum kz_rc keys_derive(int dir, const struct kz_secret *field, gid_t gid, struct kz_err *err)
 {
-	static const enum kz_key derived[] = { KZ_KEY_WORKER, KZ_KEY_GRANT, KZ_KEY_RECEIPT };
+	static const enum kz_key derived[] = { KZ_KEY_WORKER, KZ_KEY_GRANT, KZ_KEY_RECEIPT,
+					       KZ_KEY_PACKAGE };
 	enum kz_rc rc = KZ_OK;
 
 	for (size_t i = 0; !rc && i < sizeof(derived) / sizeof(derived[0]); i++) {

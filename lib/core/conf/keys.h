@@ -1,7 +1,7 @@
 /*
  * Keys: STATE/keys holds field.key (root only), what derives from it (worker.key,
- * grant.key, receipt.key) and identity.key, all 32 bytes in hex; all but the first 0640
- * root:kz.  grant.key and receipt.key are seeds of Ed25519 keys; their public halves are
+ * grant.key, receipt.key, package.key) and identity.key, all 32 bytes in hex; all but the
+ * first 0640 root:kz.  grant.key and receipt.key are seeds of Ed25519 keys; their public halves are
  * in STATE/public (core/conf/public.h).  A program reads only the file it needs.  Rotating the field key never changes
  * an identifier; the identity key is never rotated.  Layer 3.
  */
@@ -13,7 +13,14 @@
 #include "base/err.h"
 #include "port/seal.h"
 
-enum kz_key { KZ_KEY_FIELD, KZ_KEY_WORKER, KZ_KEY_GRANT, KZ_KEY_RECEIPT, KZ_KEY_IDENTITY };
+enum kz_key {
+	KZ_KEY_FIELD,
+	KZ_KEY_WORKER,
+	KZ_KEY_GRANT,
+	KZ_KEY_RECEIPT,
+	KZ_KEY_PACKAGE,
+	KZ_KEY_IDENTITY
+};
 
 /* Make the keys that are missing and derive the derived ones anew; idempotent. in: gid of the callers' group, (gid_t)-1 for none */
 enum kz_rc kz_keys_make(const char *state, gid_t gid, struct kz_err *err);
