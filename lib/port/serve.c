@@ -33,7 +33,7 @@ struct kz_conn {
 	struct bufferevent *bev;
 	struct kz_conn_calls calls;
 	void *arg;
-	bool is_finishing;
+	bool is_finishing, is_broken;
 };
 
 enum kz_rc kz_serve_new(struct kz_serve **out, struct kz_err *err)
@@ -256,6 +256,8 @@ static void conn_event(struct bufferevent *bev, short what, void *arg)
 	struct kz_conn *c = arg;
 
 	(void)bev;
+	if (what & BEV_EVENT_ERROR)
+		c->is_broken = true;
 	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
 		c->calls.on_closed(c->arg);
 }
@@ -333,4 +335,14 @@ void kz_conn_finish(struct kz_conn *c)
 	c->is_finishing = true;
 	if (kz_conn_unsent(c) == 0)
 		bufferevent_trigger(c->bev, EV_WRITE, 0);
+}
+
+void kz_conn_shut(struct kz_conn *c)
+{
+	(void)shutdown(bufferevent_getfd(c->bev), SHUT_WR);
+}
+
+bool kz_conn_is_broken(const struct kz_conn *c)
+{
+	return c->is_broken;
 }

@@ -70,5 +70,9 @@ enum kz_rc kz_conn_write(struct kz_conn *c, const void *p, size_t n, struct kz_e
 size_t kz_conn_unsent(const struct kz_conn *c);
 /* Close once everything is sent; input is ignored from now. on_closed is called then. */
 void kz_conn_finish(struct kz_conn *c);
+/* Shut our half: the other side reads its end, and may still send. To be called when nothing is unsent. */
+void kz_conn_shut(struct kz_conn *c);
+/* In on_closed: did it fail, so that nothing more can be sent? Else the other side ended its half alone. */
+bool kz_conn_is_broken(const struct kz_conn *c);
 
 #endif

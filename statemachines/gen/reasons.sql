@@ -232,6 +232,8 @@ INSERT OR IGNORE INTO reason VALUES ('output_name_taken', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('host_administration', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('gate_denied', 1, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('gateway_unreachable', 69, 'fault');
+INSERT OR IGNORE INTO reason VALUES ('gateway_host', 77, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('gateway_listen', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('gateway_unavailable', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('route_unknown', 66, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('method_refused', 65, 'refusal');

@@ -338,6 +338,12 @@ const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {
 		.least = 0, .most = 64, .type = KZ_SETTING_TEXT,
 		.offset = offsetof(struct kz_settings, kz_gateway_listen),
 		.size = sizeof(((struct kz_settings *)0)->kz_gateway_listen) },
+	[KZ_SETTING_KZ_GATEWAY_HOSTS] = {
+		.name = "KZ_GATEWAY_HOSTS", .unit = "hosts", .default_text = "", .choices = "",
+		.what = "names under which operators may open kz-gateway beside localhost and the address it listens on, separated by commas",
+		.least = 0, .most = 255, .type = KZ_SETTING_TEXT,
+		.offset = offsetof(struct kz_settings, kz_gateway_hosts),
+		.size = sizeof(((struct kz_settings *)0)->kz_gateway_hosts) },
 	[KZ_SETTING_SANDBOX_PACKAGE_BROKER_URL] = {
 		.name = "SANDBOX_PACKAGE_BROKER_URL", .unit = "url", .default_text = "unix:run/gateway/gateway.sock", .choices = "",
 		.what = "where workers find the package broker: unix:PATH, below the state directory unless it begins with /; empty: nothing is installed",
@@ -480,6 +486,7 @@ void kz_settings_default(struct kz_settings *s)
 		.kz_objects_url = "dir:objects",
 		.kz_app_keys_file = "",
 		.kz_gateway_listen = "127.0.0.1:8000",
+		.kz_gateway_hosts = "",
 		.sandbox_package_broker_url = "unix:run/gateway/gateway.sock",
 		.sandbox_package_registries = "{}",
 		.sandbox_package_token_ttl_seconds = 300,

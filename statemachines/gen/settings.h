@@ -55,6 +55,7 @@ struct kz_settings {
 	char kz_objects_url[256]; /* url */
 	char kz_app_keys_file[256]; /* path */
 	char kz_gateway_listen[65]; /* address */
+	char kz_gateway_hosts[256]; /* hosts */
 	char sandbox_package_broker_url[256]; /* url */
 	char sandbox_package_registries[4001]; /* JSON */
 	int64_t sandbox_package_token_ttl_seconds; /* s */
@@ -129,6 +130,7 @@ enum kz_setting_id {
 	KZ_SETTING_KZ_OBJECTS_URL,
 	KZ_SETTING_KZ_APP_KEYS_FILE,
 	KZ_SETTING_KZ_GATEWAY_LISTEN,
+	KZ_SETTING_KZ_GATEWAY_HOSTS,
 	KZ_SETTING_SANDBOX_PACKAGE_BROKER_URL,
 	KZ_SETTING_SANDBOX_PACKAGE_REGISTRIES,
 	KZ_SETTING_SANDBOX_PACKAGE_TOKEN_TTL_SECONDS,

@@ -3,12 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
+#include "rule/ask.h"
+
 #define FIRST 2048 /* most heads fit */
-#define PREAMBLE "KZ-EXECUTION "
-#define PREAMBLE_BYTES (sizeof PREAMBLE - 1 + KZ_ID_HEX) /* with its line feed */
 
 static bool grow(struct kz_px_conn *c)
 {
@@ -22,22 +21,16 @@ static bool grow(struct kz_px_conn *c)
 	return true;
 }
 
-/* "KZ-EXECUTION <32 hex>\n". out: KZ_HEAD_MORE, KZ_HEAD_BAD, or KZ_HEAD_OK and the execution */
+/* out: KZ_HEAD_MORE, KZ_HEAD_BAD, or KZ_HEAD_OK and the execution */
 static enum kz_head_rc read_preamble(struct kz_px_conn *c)
 {
-	const size_t n = sizeof PREAMBLE - 1;
+	enum kz_head_rc rc = kz_execution_line(c->in, c->in_len, c->execution);
 
-	if (memcmp(c->in, PREAMBLE, c->in_len < n ? c->in_len : n) != 0)
-		return KZ_HEAD_BAD;
-	if (c->in_len < PREAMBLE_BYTES)
-		return KZ_HEAD_MORE;
-	if (c->in[PREAMBLE_BYTES - 1] != '\n' ||
-	    strspn(c->in + n, "0123456789abcdef") != KZ_ID_HEX - 1)
-		return KZ_HEAD_BAD;
-	memcpy(c->execution, c->in + n, KZ_ID_HEX - 1);
-	c->has_preamble = true;
-	c->in_used = PREAMBLE_BYTES;
-	return KZ_HEAD_OK;
+	if (rc == KZ_HEAD_OK) {
+		c->has_preamble = true;
+		c->in_used = KZ_EXECUTION_LINE;
+	}
+	return rc;
 }
 
 /* What is there so far. out: false when nothing more is to be read */

@@ -73,6 +73,8 @@ enum kz_rc kz_gw_new(struct kz_gw **out, struct kz_serve *s, const struct kz_gw_
 void kz_gw_free(struct kz_gw *g);
 /* Its counters, for more of them. borrowed */
 struct kz_counts *kz_gw_counts(struct kz_gw *g);
+/* Connections there are now. */
+size_t kz_gw_connections(const struct kz_gw *g);
 /* Add a route; the longest prefix that fits is asked. err: KZ_E_SOFTWARE when there are too many */
 enum kz_rc kz_gw_add(struct kz_gw *g, const struct kz_gw_route *route, struct kz_err *err);
 /* Take connections at a listening, non-blocking descriptor. own: fd is taken, also on failure. err: KZ_E_OS */
