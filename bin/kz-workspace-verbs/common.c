@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "core/run/source.h"
 #include "verbs.h"
@@ -37,6 +38,10 @@ enum kz_rc kz_whose_read(struct kz_cli *cli, const struct kz_whose *o, struct kz
 
 	if (!rc && !kz_workspace_now(*out)->name[0])
 		return kz_refuse(&cli->err, KZ_R_WORKSPACE_MISSING, NULL);
+	if (!rc && kz_workspace_now(*out)->is_private)
+		kz_log(KZ_LOG_WARNING,
+		       "the workspace may hold some of a private selection: look before sharing it",
+		       NULL);
 	return rc;
 }
 
@@ -90,6 +95,7 @@ enum kz_rc kz_workspace_print(struct kz_cli *cli, const struct kz_workspace *w, 
 	kz_json_set_str(o, "generation", g->name[0] ? g->name : NULL);
 	kz_json_set_int(o, "bytes", g->tree.size < 0 ? 0 : g->tree.size);
 	kz_json_set_int(o, "entries", g->entries);
+	kz_json_set_bool(o, "private", g->is_private);
 	kz_json_set_bool(o, "changed", !kz_str_eq(g->name, before));
 	return kz_out_json(cli, o);
 }

@@ -10,8 +10,8 @@
 /* With -j the content goes into the line. */
 #define LINE_MOST ((int64_t)8 << 20)
 
-static enum kz_rc print_content(struct kz_cli *cli, const char *name, int fd, int64_t size,
-				uint32_t mode, const char *to)
+static enum kz_rc print_content(struct kz_cli *cli, const struct kz_workspace *w, const char *name,
+				int fd, int64_t size, uint32_t mode, const char *to)
 {
 	struct kz_json *o = kz_out_object("content");
 	kz_auto_free char *bytes = malloc((size_t)size + 1);
@@ -21,6 +21,7 @@ static enum kz_rc print_content(struct kz_cli *cli, const char *name, int fd, in
 	kz_json_set_int(o, "bytes", size);
 	kz_str_format(text, sizeof(text), NULL, "%04o", (unsigned)mode);
 	kz_json_set_str(o, "mode", text);
+	kz_json_set_bool(o, "private", kz_workspace_now(w)->is_private);
 	if (to) {
 		kz_json_set_str(o, "file", to);
 		return kz_out_json(cli, o);
@@ -66,7 +67,7 @@ int kz_verb_get(struct kz_cli *cli, int argc, char **argv)
 		rc = kz_place_file(to, fd, size, (mode & 0100 ? 0777 : 0666) & ~cli->caller_umask,
 				   &cli->err);
 	if (!rc && cli->json)
-		rc = print_content(cli, path, fd, size, mode, to);
+		rc = print_content(cli, w, path, fd, size, mode, to);
 	else if (!rc && !to)
 		rc = kz_print_file(cli, fd, size);
 	return kz_main_end(cli, rc);

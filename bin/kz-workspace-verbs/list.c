@@ -11,6 +11,7 @@ struct listing {
 	struct kz_cli *cli;
 	const char *only; /* a path, NULL: all */
 	bool is_long, is_found;
+	bool is_private; /* all of it, since a copy may lie anywhere */
 };
 
 static const char *kind(const struct kz_entry *e)
@@ -18,7 +19,7 @@ static const char *kind(const struct kz_entry *e)
 	return e->kind == KZ_ENTRY_DIR ? "directory" : e->kind == KZ_ENTRY_LINK ? "link" : "file";
 }
 
-static enum kz_rc print_json(struct kz_cli *cli, const struct kz_entry *e, const char *name,
+static enum kz_rc print_json(const struct listing *l, const struct kz_entry *e, const char *name,
 			     const char *target)
 {
 	struct kz_json *o = kz_out_object("file");
@@ -32,7 +33,8 @@ static enum kz_rc print_json(struct kz_cli *cli, const struct kz_entry *e, const
 	kz_json_set_int(o, "mtime_s", e->mtime_s);
 	if (target)
 		kz_set_bytes(o, "target", target, strlen(target));
-	return kz_out_json(cli, o);
+	kz_json_set_bool(o, "private", l->is_private);
+	return kz_out_json(l->cli, o);
 }
 
 static enum kz_rc print_text(const struct listing *l, const struct kz_entry *e, const char *name,
@@ -71,7 +73,7 @@ static enum kz_rc print_one(void *arg, const struct kz_entry *e, const char *nam
 	if (l->only && (strncmp(name, l->only, n) || (name[n] && name[n] != '/')))
 		return KZ_OK;
 	l->is_found = true;
-	return l->cli->json ? print_json(l->cli, e, name, target) : print_text(l, e, name, target);
+	return l->cli->json ? print_json(l, e, name, target) : print_text(l, e, name, target);
 }
 
 int kz_verb_list(struct kz_cli *cli, int argc, char **argv)
@@ -100,6 +102,7 @@ int kz_verb_list(struct kz_cli *cli, int argc, char **argv)
 	}
 	if (!rc)
 		rc = kz_whose_read(cli, &o, &w);
+	l.is_private = !rc && kz_workspace_now(w)->is_private;
 	if (!rc)
 		rc = kz_workspace_entries(w, print_one, &l, &cli->err);
 	if (!rc && l.only && !l.is_found)

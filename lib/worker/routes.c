@@ -55,6 +55,7 @@ static void health(struct kz_client *c, const struct kz_json *in, struct kz_slic
 	kz_json_set(o, "bound", b);
 	kz_json_set_int(o, "fence", w->tenure.fence);
 	kz_json_set_str(o, "label", w->tenure.label);
+	kz_json_set_bool(o, "private", w->tenure.is_private);
 	kz_json_set_int(o, "clock_ms", kz_time_boot_ms());
 	kz_client_answer(c, 200, o);
 }

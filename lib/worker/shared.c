@@ -169,6 +169,9 @@ void kz_client_shared(struct kz_client *c, const struct kz_json *o, struct kz_sl
 		kz_client_refuse(c, &err);
 		return;
 	}
+	/* it stays: what the next program saw may lie anywhere until the reset */
+	if (kz_json_flag(o, "private", false))
+		c->w->tenure.is_private = true;
 	*s = (struct kz_shared){ .round = round, .is_open = *manifest != '\0' };
 	if (!wipe(c->w->space.shared) ||
 	    kz_str_copy(s->manifest, sizeof s->manifest, manifest, NULL) != KZ_OK ||

@@ -97,5 +97,6 @@ void kz_tenure_clean(struct kz_tenure *h)
 	h->state = KZ_TENURE_CLEAN;
 	h->lease[0] = 0;
 	h->label[0] = 0;
+	h->is_private = false;
 	h->until = KZ_NEVER;
 }

@@ -31,6 +31,7 @@ struct kz_tenure {
 	int64_t fence; /* highest ever seen */
 	struct kz_deadline until;
 	char label[KZ_TENURE_LABEL]; /* what the workspace holds; "" when that is not known */
+	bool is_private; /* a program of this lease had some of a private selection before it [PRJ-52] */
 };
 
 /* "clean", "bound", ... as health tells it; static. */

@@ -84,9 +84,55 @@ s.txt secret True
 	scoped -o r -d o -l shell -c 'cat /work/shared/s >r'
 	[ "$(cat o/r)" = secret ]
 	rec '.private_selection and .outputs[0].derived_private == true'
-	scope '{"manifest":["a=1"]}'
+	scope '{"conversation":"another","manifest":["a=1"]}'
 	scoped -o r -d o -l shell -c 'cat /work/shared/a >r'
 	rec '(.private_selection | not) and (.outputs[0].derived_private != true)'
+}
+
+@test "PRJ-52: the mark is of the workspace as well: what a later run finds there, or elsewhere under its lease, is marked" {
+	local o=$PWD/o
+	mkdir o
+	echo own >own
+	tar cf own.tar own
+	scope '{"conversation":"marked","selection":["s=secret"]}'
+	scoped -l shell -c 'cp /work/shared/s copy'
+	rec '.private_selection and .workspace.private'
+	# a run that is shown nothing puts the copy out
+	scope '{"conversation":"marked"}'
+	scoped -o copy -d o -l shell -c true
+	[ "$(cat o/copy)" = secret ]
+	rec '(.private_selection | not) and .workspace.private and .outputs[0].derived_private and .downloads[0].derived_private and .snapshot == "unchanged"'
+	python3 "$TOOL/../schema.py" --expect record <rec
+	for verb in "list -j" "get -j -- copy" "export -j -o all.tar"; do
+		# shellcheck disable=SC2086 # the verb, its options and operands
+		kz-workspace ${verb%% *} -A ann -C marked ${verb#* } >line 2>warning
+		python3 "$TOOL/../schema.py" <line
+		jq -se 'all(.private)' line
+		grep 'warning: .*private selection' warning
+	done
+	scoped -l shell -c 'mv copy moved; echo more >>moved'
+	rec '.snapshot == "saved" and .workspace.private'
+	kz-workspace rm -A ann -C marked moved
+	scoped -o r -d o -l shell -c 'echo r >r'
+	rec '.outputs[0].derived_private == false and (.workspace.private | not)'
+	kz-workspace list -A ann -C marked 2>warning
+	[ ! -s warning ]
+	# a tar replaces the tree, and the copy with it
+	scope '{"conversation":"marked","selection":["s=secret"]}'
+	scoped -l shell -c 'cp /work/shared/s copy'
+	rec .workspace.private
+	kz-workspace put -j -A ann -C marked own | jq -e .private
+	kz-workspace import -j -A ann -C marked own.tar | jq -e '.private | not'
+	# under a held lease a copy may lie beside the workspace, which is replaced meanwhile
+	cat >steps <<-S
+	set -e
+	kz-run --scope scope.json --documents $D --audience file:live.json -l shell -c 'cp /work/shared/s /tmp/copy' </dev/null
+	kz-workspace import own.tar
+	kz-run --record 7 -l shell -d $o -o r -c 'cp /tmp/copy r' </dev/null 7>held
+	S
+	kz-lease with -A ann -C marked -- sh steps
+	[ "$(cat o/r)" = secret ]
+	jq -e '(.private_selection | not) and .outputs[0].derived_private and .workspace.private' held
 }
 
 @test "EXEC-19: every field of document and capability, removed or altered: no code" {

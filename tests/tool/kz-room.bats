@@ -147,7 +147,8 @@ record() {
 	shift
 	for name in "$@"; do
 		jq -n --arg name "$name" --arg turn "$turn" --arg sha256 "$(sha256sum <"$name" | cut -d' ' -f1)" '{$name, $sha256, $turn, member: "ana"}'
-	done | jq -cs --argjson private "${PRIVATE:-false}" '{v: 1, type: "record", private_selection: $private, outputs: .}'
+	done | jq -cs --argjson private "${PRIVATE:-false}" --argjson derived "${DERIVED:-${PRIVATE:-false}}" \
+		'{v: 1, type: "record", private_selection: $private, outputs: map(.derived_private = $derived)}'
 }
 
 @test "OUT-9 OUT-15 PRJ-35 to PRJ-42 own output is linked and does not stop the turn, a foreign file does; a revision refuses, and both versions come next turn" {
@@ -204,6 +205,12 @@ record() {
 	kz-room outputs "$turn" <record || [ $? -eq 75 ]
 	kz-room outputs --accept "$turn" | grep '"status":"linked"'
 	[ "$(kz-room audience talk | jq '.links | length')" = 1 ]
+	# so is what a later run made that saw none, and may have found a copy in the workspace
+	DERIVED=true record "$turn" out.txt >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 75 ]
+	[[ $output == *'"status":"held","derived_private":true'* ]]
+	kz-room outputs --drop "$turn" | grep '"status":"dropped"'
 	# a run that saw none is linked at once
 	record "$turn" out.txt | kz-room outputs "$turn" | grep '"status":"linked"'
 }
@@ -236,6 +243,10 @@ record() {
 	# a record that does not say what the run saw is one that saw a selection
 	kz-room join talk ben
 	record "$turn" a | jq -c 'del(.private_selection)' >record
+	run kz-room outputs "$turn" <record
+	[ "$status" -eq 75 ]
+	kz-room outputs --drop "$turn"
+	record "$turn" a | jq -c 'del(.outputs[].derived_private)' >record
 	run kz-room outputs "$turn" <record
 	[ "$status" -eq 75 ]
 }

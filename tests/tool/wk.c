@@ -154,7 +154,8 @@ static enum kz_rc do_call(struct call *c)
 		return kz_wk_extend(c->w, arg(c, 1), number(c, 2), KZ_MS(number(c, 3)), soon(),
 				    &c->err);
 	if (kz_str_eq(verb, "shared"))
-		return kz_wk_shared_begin(c->w, arg(c, 1), arg(c, 2), arg(c, 3), soon(), &c->err);
+		return kz_wk_shared_begin(c->w, arg(c, 1), arg(c, 2), arg(c, 3), false, soon(),
+					  &c->err);
 	if (kz_str_eq(verb, "put"))
 		return do_put(c);
 	if (kz_str_eq(verb, "get"))

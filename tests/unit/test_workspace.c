@@ -81,6 +81,7 @@ struct ask {
 	int64_t fence;
 	const char *tree, *lines; /* NULL: the parent's; "": none */
 	int64_t tree_max, lines_max, keep;
+	bool is_private, is_fresh;
 };
 
 static enum kz_rc commit_on(struct place *p, const struct kz_generation *parent, struct ask a,
@@ -98,6 +99,8 @@ static enum kz_rc commit_on(struct place *p, const struct kz_generation *parent,
 		.tree_max = a.tree_max ? a.tree_max : 1000,
 		.lines_max = a.lines_max ? a.lines_max : 1000,
 		.keep = a.keep ? a.keep : 2,
+		.is_private = a.is_private,
+		.is_fresh = a.is_fresh,
 		.sure = sure,
 		.sure_arg = p,
 	};
@@ -250,6 +253,62 @@ static void test_text(void **state)
 			     KZ_OK);
 }
 
+/* The line with another text in place of its mark, and the digest of that. */
+static size_t respell(const char *line, const char *mark, char out[KZ_GENERATION_MAX])
+{
+	const char *digest = strstr(line, "\"digest\":"), *rest = strstr(line, "\"entries\":");
+	const char *old = strstr(line, "\"private\":true");
+	char bare[KZ_GENERATION_MAX], sha256[KZ_SHA256_HEX];
+	int n;
+
+	assert_true(digest && rest && old && digest < rest && rest < old);
+	n = snprintf(bare, sizeof(bare), "%.*s%.*s%s%.*s", (int)(digest - line), line,
+		     (int)(old - rest), rest, mark,
+		     (int)strcspn(old + strlen("\"private\":true"), "\n"),
+		     old + strlen("\"private\":true"));
+	kz_sha256_hex(bare, (size_t)n, sha256);
+	n = snprintf(out, KZ_GENERATION_MAX, "%.*s\"digest\":\"%s\",%s\n", (int)(digest - line),
+		     line, sha256, bare + (digest - line));
+	return (size_t)n;
+}
+
+/* One that is not marked reads as those did before there was a mark; the mark has one spelling [PRJ-52]. */
+static void test_text_of_mark(void **state)
+{
+	static const char *const others[] = { "\"private\":true",     "\"private\":false",
+					      "\"private\":1",        "\"private\":null",
+					      "\"private\":\"true\"", "\"Private\":true" };
+	struct kz_generation g, back;
+	kz_auto_buf struct kz_buf bare = KZ_BUF_INIT(KZ_GENERATION_MAX),
+				  marked = KZ_BUF_INIT(KZ_GENERATION_MAX);
+	struct kz_err err = KZ_ERR_INIT;
+	bool is_cut;
+
+	(void)state;
+	kz_generation_none(&g);
+	kz_generation_name(17, 3, g.name);
+	assert_int_equal(kz_generation_write(&g, KEY, &bare, &err), KZ_OK);
+	g.is_private = true;
+	assert_int_equal(kz_generation_write(&g, KEY, &marked, &err), KZ_OK);
+	assert_int_equal(kz_buf_add(&marked, "", 1, &err), KZ_OK);
+	assert_null(memmem(bare.data, bare.len, "private", 7));
+	assert_int_equal(kz_generation_read(bare.data, bare.len, KEY, g.name, &back, &is_cut, &err),
+			 KZ_OK);
+	assert_false(back.is_private);
+	assert_int_equal(
+		kz_generation_read(marked.data, marked.len - 1, KEY, g.name, &back, &is_cut, &err),
+		KZ_OK);
+	assert_true(back.is_private);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		char text[KZ_GENERATION_MAX];
+		size_t n = respell(marked.data, others[i], text);
+
+		assert_int_equal(kz_generation_read(text, n, KEY, g.name, &back, &is_cut, &err) ==
+					 KZ_OK,
+				 i == 0);
+	}
+}
+
 static void test_names(void **state)
 {
 	static const char *const bad[] = { "",
@@ -299,6 +358,59 @@ static void test_commits(void **state)
 	done(p, (struct ask){ .fence = 7, .tree = "" });
 	newest_is(p, "", "");
 	assert_int_not_equal(strlen(p->now.name), 0);
+}
+
+static void mark_is(struct place *p, bool want)
+{
+	struct kz_generation g;
+
+	assert_int_equal(kz_workspace_newest(p->o, KEY, &g, SOON, NULL), KZ_OK);
+	assert_int_equal(g.is_private, want);
+	assert_int_equal(p->now.is_private, want);
+}
+
+/* A copy may lie anywhere in what a program left: the mark ends only with all of it [PRJ-52]. */
+static void test_mark(void **state)
+{
+	struct place *p = *state;
+	char name[KZ_GENERATION_TEXT];
+
+	done(p, (struct ask){ .fence = 1, .tree = "", .is_private = true });
+	assert_string_equal(p->now.name, "");
+	done(p, (struct ask){ .fence = 1, .tree = "own", .lines = "seen" });
+	mark_is(p, false);
+	/* it left all as it was */
+	memcpy(name, p->now.name, sizeof(name));
+	done(p, (struct ask){ .fence = 1, .tree = "own", .is_private = true });
+	assert_string_equal(p->now.name, name);
+	mark_is(p, false);
+	done(p, (struct ask){ .fence = 1, .tree = "copy", .is_private = true });
+	mark_is(p, true);
+	/* who was shown nothing may have moved the copy */
+	done(p, (struct ask){ .fence = 2, .tree = "moved" });
+	mark_is(p, true);
+	done(p, (struct ask){ .fence = 2, .lines = "other" });
+	mark_is(p, true);
+	/* the record may hold it as well as the tree, and goes with that */
+	done(p, (struct ask){ .fence = 2, .tree = "" });
+	mark_is(p, false);
+	newest_is(p, "", "");
+	done(p, (struct ask){ .fence = 2, .tree = "own", .lines = "seen" });
+	mark_is(p, false);
+	done(p, (struct ask){ .fence = 2, .tree = "copy", .is_private = true });
+	mark_is(p, true);
+	/* also where it is, byte for byte, what was there */
+	done(p, (struct ask){ .fence = 2, .tree = "copy", .is_fresh = true });
+	mark_is(p, false);
+	newest_is(p, "copy", "");
+	/* nothing of before, and all of it of a program that saw a selection */
+	done(p, (struct ask){ .fence = 3, .tree = "new", .is_fresh = true, .is_private = true });
+	mark_is(p, true);
+	done(p, (struct ask){ .fence = 3, .tree = "", .is_private = true });
+	mark_is(p, false);
+	/* without the tree the record alone may hold it */
+	done(p, (struct ask){ .fence = 3, .tree = "", .lines = "text", .is_private = true });
+	mark_is(p, true);
 }
 
 static void test_keep(void **state)
@@ -570,8 +682,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_of_mark),
 		cmocka_unit_test(test_names),
 		T(test_commits),
+		T(test_mark),
 		T(test_keep),
 		T(test_superseded),
 		T(test_late_writer),

@@ -79,6 +79,24 @@ static enum kz_rc measure(int fd, struct kz_blob *b, struct kz_err *err)
 	return KZ_OK;
 }
 
+/* The mark of what is new, and how it ends: with all that may hold a copy [PRJ-52]. */
+static void mark(struct work *w)
+{
+	const struct kz_commit *c = w->c;
+	struct kz_generation *next = &w->next;
+
+	if (next->is_private && c->tree_fd >= 0 && (c->is_fresh || !c->entries)) {
+		next->is_private = false;
+		if (c->lines_fd < 0)
+			next->lines = (struct kz_blob){ .size = -1 };
+	}
+	/* what is as it was before is nothing that a program put there */
+	if (c->is_private && !kz_generation_same(next, c->parent))
+		next->is_private = true;
+	if (next->tree.size < 0 && next->lines.size < 0)
+		next->is_private = false;
+}
+
 /* What the next one consists of; an id of "" is to be stored. */
 static enum kz_rc compose(struct work *w, struct kz_err *err)
 {
@@ -98,6 +116,7 @@ static enum kz_rc compose(struct work *w, struct kz_err *err)
 		w->next.lines = (struct kz_blob){ .size = -1 };
 	if (rc)
 		return rc;
+	mark(w);
 	if (w->next.tree.size > c->tree_max && c->tree_fd >= 0)
 		return kz_refuse(
 			err, KZ_R_WORKSPACE_OVER_BOUND,

@@ -28,7 +28,8 @@ static bool same_blob(const struct kz_blob *a, const struct kz_blob *b)
 
 bool kz_generation_same(const struct kz_generation *a, const struct kz_generation *b)
 {
-	return same_blob(&a->tree, &b->tree) && same_blob(&a->lines, &b->lines);
+	return same_blob(&a->tree, &b->tree) && same_blob(&a->lines, &b->lines) &&
+	       a->is_private == b->is_private;
 }
 
 void kz_workspace_key(const struct kz_secret *identity, const char *actor_id,
@@ -107,6 +108,8 @@ enum kz_rc kz_generation_write(const struct kz_generation *g, const char *key, s
 	set_blob(o, "lines", &g->lines);
 	kz_json_set_int(o, "entries", g->entries);
 	kz_json_set_int(o, "at_s", g->at_s);
+	if (g->is_private) /* those from before there was a mark have no such member */
+		kz_json_set_bool(o, "private", true);
 	rc = kz_json_write_canonical(o, &bare, err);
 	if (rc)
 		return rc;
@@ -153,6 +156,7 @@ enum kz_rc kz_generation_read(const char *p, size_t n, const char *key, const ch
 		return altered(err);
 	out->entries = kz_json_num(o, "entries", -1);
 	out->at_s = kz_json_num(o, "at_s", -1);
+	out->is_private = kz_json_flag(o, "private", false);
 	if (!take_text(out->name, sizeof(out->name), o, "name") || strcmp(out->name, name) ||
 	    !take_text(out->parent, sizeof(out->parent), o, "parent") ||
 	    !take_blob(o, "tree", &out->tree) || !take_blob(o, "lines", &out->lines))

@@ -17,8 +17,8 @@ static struct kz_deadline sure(void *arg)
 }
 
 /* A tree that is over the bound as a tar is told as such, whatever found it. */
-static enum kz_rc commit(struct kz_workspace *w, const struct kz_image *m, int lines_fd,
-			 struct kz_err *err)
+static enum kz_rc commit(struct kz_workspace *w, const struct kz_image *m, bool is_fresh,
+			 int lines_fd, struct kz_err *err)
 {
 	const struct kz_settings *set = &w->hold.conf.set;
 	struct kz_tree_bounds b = kz_session_bounds(w);
@@ -30,6 +30,7 @@ static enum kz_rc commit(struct kz_workspace *w, const struct kz_image *m, int l
 		.fence = w->hold.lease.fence,
 		.tree_fd = -1,
 		.lines_fd = lines_fd,
+		.is_fresh = is_fresh,
 		.tree_max = set->sandbox_workspace_max_bytes,
 		.lines_max = set->sandbox_hashline_state_max_bytes,
 		.keep = set->kz_workspace_keep,
@@ -68,7 +69,7 @@ enum kz_rc kz_workspace_change(struct kz_workspace *w, const struct kz_change *c
 		if (!rc)
 			rc = kz_image_remove(&m, x->path, false, err);
 	}
-	return rc ? rc : commit(w, count ? &m : NULL, lines_fd, err);
+	return rc ? rc : commit(w, count ? &m : NULL, false, lines_fd, err);
 }
 
 enum kz_rc kz_workspace_remove(struct kz_workspace *w, const char *const *paths, size_t count,
@@ -79,7 +80,7 @@ enum kz_rc kz_workspace_remove(struct kz_workspace *w, const char *const *paths,
 
 	for (size_t i = 0; !rc && i < count; i++)
 		rc = kz_image_remove(&m, paths[i], is_tree, err);
-	return rc ? rc : commit(w, &m, -1, err);
+	return rc ? rc : commit(w, &m, false, -1, err);
 }
 
 enum kz_rc kz_workspace_replace(struct kz_workspace *w, int tar_fd, struct kz_err *err)
@@ -92,5 +93,5 @@ enum kz_rc kz_workspace_replace(struct kz_workspace *w, int tar_fd, struct kz_er
 	b.bytes = 2 * b.bytes + FOREIGN_MORE;
 	b.may_be_compressed = true;
 	rc = kz_image_read(&m, tar_fd, &b, w->cancel_fd, kz_deadline_in(KZ_SESSION_CALL), err);
-	return rc ? rc : commit(w, &m, -1, err);
+	return rc ? rc : commit(w, &m, true, -1, err);
 }

@@ -17,6 +17,11 @@
  * The ID of a blob is random and never used twice, so what nothing names is named by
  * nobody later, and can be removed.
  *
+ * A generation is private when a program that was shown a member's private selection has
+ * had its hands on what it names, or on what that was made from.  A copy may lie anywhere
+ * in it, so the mark stays until all of the tree goes, and the record of shown lines goes
+ * with that [PRJ-52].
+ *
  * Layer 3.  src: WS-1 to WS-17, HL-1, BOUND-5, BOUND-9, BOUND-10, INV-35, INV-36
  */
 #ifndef KZ_CORE_FILES_WORKSPACE_H
@@ -46,11 +51,12 @@ struct kz_generation {
 	struct kz_blob lines;            /* the hashline record */
 	int64_t entries;                 /* of the tree */
 	int64_t at_s;                    /* wall clock of the commit */
+	bool is_private;                 /* may hold some of a private selection */
 };
 
 /* Make it the empty workspace before the first. */
 void kz_generation_none(struct kz_generation *g);
-/* Equal content: tree and record. */
+/* Equal content and mark. */
 bool kz_generation_same(const struct kz_generation *a, const struct kz_generation *b);
 
 /* The key of a workspace. in: both in their hashed form (core/run/who.h), since a lease knows no other */
@@ -81,6 +87,8 @@ struct kz_commit {
 	int64_t entries;  /* of tree_fd; 0: an empty tree, which is no blob */
 	int lines_fd;     /* -1: the parent's */
 	bool drops_lines; /* there shall be no record */
+	bool is_private;  /* what is new may hold some of a private selection */
+	bool is_fresh; /* nothing of the parent's tree is in tree_fd: its mark ends, as with an empty one */
 	int64_t tree_max; /* bytes of the tar, inclusive: SANDBOX_WORKSPACE_MAX_BYTES */
 	int64_t lines_max;
 	int64_t keep; /* generations that stay: KZ_WORKSPACE_KEEP */

@@ -13,7 +13,7 @@
 struct origin {
 	const char *turn;
 	char room[256], member[256];
-	bool is_private; /* the run saw a private selection */
+	bool is_private; /* the run saw a private selection, or may have found a copy of one */
 };
 
 static enum kz_rc origin_of(struct kz_room *r, struct origin *o, struct kz_err *err)
@@ -136,11 +136,21 @@ static struct kz_json *linked(const struct origin *o, const char *status, struct
 	return j;
 }
 
+/* What does not say that it saw nothing saw something. */
+static bool is_derived(const struct kz_json *record)
+{
+	const struct kz_json *outputs = kz_json_get(record, "outputs");
+	bool is = kz_json_flag(record, "private_selection", true);
+
+	for (size_t i = 0; !is && i < kz_json_count(outputs); i++)
+		is = kz_json_flag(kz_json_at(outputs, i), "derived_private", true);
+	return is;
+}
+
 enum kz_rc kz_room_outputs(struct kz_room *r, const char *turn, const struct kz_json *record,
 			   const char *dir, struct kz_json **out, struct kz_err *err)
 {
-	struct origin o = { .turn = turn,
-			    .is_private = kz_json_flag(record, "private_selection", true) };
+	struct origin o = { .turn = turn, .is_private = is_derived(record) };
 	const struct kz_json *outputs = kz_json_get(record, "outputs");
 	kz_auto_free struct kz_room_bytes *bytes = NULL;
 	kz_auto_json struct kz_json *list = kz_json_array();

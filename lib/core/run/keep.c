@@ -154,11 +154,14 @@ enum kz_rc kz_job_restore(struct kz_job *j, struct kz_err *err)
 {
 	enum kz_rc rc;
 
+	/* Under a held lease a copy may lie outside the workspace as well. */
+	j->scope.is_derived = !j->is_lease_own && kz_json_flag(j->health, "private", true);
 	if (!kz_job_keeps(j))
 		return KZ_OK;
 	rc = open_keep(j, err);
 	if (rc)
 		return rc;
+	j->scope.is_derived = j->scope.is_derived || j->keep->now.is_private;
 	/* The worker of an own lease is fresh; that of a held one may have it already, or anything else. */
 	if (j->is_lease_own ? j->keep->now.tree.size >= 0 :
 			      !kz_str_eq(kz_json_str(j->health, "label", ""), kz_keep_label(j)))

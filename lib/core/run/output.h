@@ -26,6 +26,7 @@ struct kz_job_scope {
 	const char *turn, *member; /* as the scope document has them */
 	int64_t position;          /* at which the turn was admitted */
 	bool is_private;           /* the program is shown the member's own selection [PRJ-53] */
+	bool is_derived; /* that, or it may find a copy that a program before it left [PRJ-52] */
 	struct kz_audit_scope audit;
 	/* Of the files that a refusal is about, for the audit [AUD-4]; -1: it is about none. */
 	int64_t refused_count, refused_bytes;

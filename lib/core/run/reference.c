@@ -21,7 +21,7 @@ struct kz_json *kz_reference_new(const struct kz_job *j, const char *name, int64
 	kz_json_set_str(o, "turn", s->turn);
 	kz_json_set_str(o, "member", s->member);
 	kz_json_set(o, "position", s->position < 0 ? kz_json_null() : kz_json_int(s->position));
-	kz_json_set_bool(o, "derived_private", s->is_private);
+	kz_json_set_bool(o, "derived_private", s->is_derived);
 	return o;
 }
 

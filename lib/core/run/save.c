@@ -85,6 +85,7 @@ static enum kz_rc commit(struct kz_job *j, const struct collect *c, struct kz_er
 		.tree_fd = c->tar,
 		.entries = c->sum.entries,
 		.lines_fd = -1,
+		.is_private = j->scope.is_derived,
 		.tree_max = set->sandbox_workspace_max_bytes,
 		.lines_max = set->sandbox_hashline_state_max_bytes,
 		.keep = set->kz_workspace_keep,
@@ -165,5 +166,6 @@ void kz_job_keep_record(const struct kz_job *j, struct kz_json *o)
 	kz_json_set_int(w, "bytes", k->now.tree.size < 0 ? 0 : k->now.tree.size);
 	kz_json_set_int(w, "entries", k->now.entries);
 	kz_json_set_int(w, "skipped", k->skipped);
+	kz_json_set_bool(w, "private", k->now.is_private);
 	kz_json_set(o, "workspace", w);
 }

@@ -142,7 +142,11 @@ static enum kz_rc put_files(struct kz_job *j, struct kz_err *err)
 	struct kz_projection *p = &j->shared->projection;
 	struct kz_deadline until = kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS)));
 	const char *audience = p->turn.scope.audience_version;
-	enum kz_rc rc = kz_wk_shared_begin(j->worker, j->lease.id, p->sha256, audience, until, err);
+	enum kz_rc rc;
+
+	j->scope.is_derived = j->scope.is_derived || p->set.has_selection;
+	rc = kz_wk_shared_begin(j->worker, j->lease.id, p->sha256, audience, j->scope.is_derived,
+				until, err);
 
 	for (size_t i = 0; !rc && i < p->set.file_count; i++) {
 		if (kz_job_is_cancelled(j))
@@ -203,7 +207,7 @@ enum kz_rc kz_job_stage(struct kz_job *j, struct kz_err *err)
 	}
 	/* what a run before it under the same lease was shown is not this one's */
 	if (!rc && !j->is_lease_own)
-		rc = kz_wk_shared_begin(j->worker, j->lease.id, NULL, NULL,
+		rc = kz_wk_shared_begin(j->worker, j->lease.id, NULL, NULL, j->scope.is_derived,
 					kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS))),
 					err);
 	return rc;

@@ -135,12 +135,13 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 }
 
 enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *manifest_sha256,
-			      const char *audience_version, struct kz_deadline until,
-			      struct kz_err *err)
+			      const char *audience_version, bool is_private,
+			      struct kz_deadline until, struct kz_err *err)
 {
 	struct kz_json *o = of_lease(lease);
 	kz_auto_json struct kz_json *answer = NULL;
 
+	kz_json_set_bool(o, "private", is_private);
 	kz_json_set_str(o, "manifest_sha256", manifest_sha256 ? manifest_sha256 : "");
 	kz_json_set_str(o, "audience_version", audience_version ? audience_version : "");
 	return kz_wire_call(w, "POST", "/v1/shared", o, until, &answer, err);

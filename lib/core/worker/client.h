@@ -62,11 +62,13 @@ enum kz_wk_place { KZ_WK_SPACE, KZ_WK_CODE, KZ_WK_SHARED };
 /*
  * Begin a set of read-only files; the last one goes.
  * in: manifest_sha256 of the text that the program will read; NULL: there shall be none.
+ *   is_private: the next program is shown some of a private selection, or may find a copy;
+ *   health tells it as "private" until the reset.
  * err: worker_refused, projection_failed
  */
 enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *manifest_sha256,
-			      const char *audience_version, struct kz_deadline until,
-			      struct kz_err *err);
+			      const char *audience_version, bool is_private,
+			      struct kz_deadline until, struct kz_err *err);
 /* Put one file from fd (regular, size bytes). in: name is a validated relative name. out: sha256 of what was sent, 65 bytes (NULL: not wanted). err: worker_refused, io */
 enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place, const char *name,
 		     int fd, int64_t size, mode_t mode, struct kz_deadline until, char *sha256,
