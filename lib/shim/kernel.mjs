@@ -1,0 +1,370 @@
+// One cell of a persistent Node kernel (docs/kernels.md).
+//
+//   node kernel.mjs CONFIG CELL [ARG...]
+//
+// globalThis.state is an object that lasts from cell to cell; nothing else does.  A key of
+// it is kept when JSON keeps its value exactly, and is told by its path when not.
+// CONFIG is JSON: "space", "channel" (descriptor or null), "value_bytes", "total_bytes", "tools".
+// The state is .kz-kernel-node.json; the rename is the commit.
+import fs from 'node:fs';
+import path from 'node:path';
+import vm from 'node:vm';
+import crypto from 'node:crypto';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import util from 'node:util';
+
+// Before a cell can change them.
+const { stringify, parse } = JSON;
+const { openSync, writeSync, readSync, fsyncSync, closeSync, renameSync, unlinkSync, readFileSync, writeFileSync } = fs;
+const { isProxy } = util.types;
+const { getPrototypeOf, getOwnPropertyDescriptor, entries } = Object;
+const { ownKeys } = Reflect;
+const { isArray } = Array;
+const setTimer = setTimeout, exit = process.exit.bind(process);
+
+const LIST_MAX = 200, TEXT_MAX = 200, DEPTH_MAX = 1000, DRAIN_MS = 250;
+const config = parse(process.argv[2]);
+const cellPath = process.argv[3];
+const space = config.space || '/work/space';
+const file = path.join(space, '.kz-kernel-node.json');
+const valueBytes = config.value_bytes || 4194304, totalBytes = config.total_bytes || 8388608;
+const report = { v: 1, type: 'report', status: 'kept_previous', generation: 0, bytes: 0, restored: 0, lost: [], restore_lost: [], notes: [] };
+const short = (s) => { s = String(s).replace(/\s+/g, ' '); return s.length > TEXT_MAX ? s.slice(0, TEXT_MAX - 1) + '\u2026' : s; };
+const push = (list, x) => { if (list.length < LIST_MAX) list.push(x); };
+let reset = false, done = false, status = 0, generation = 0;
+
+const plainEnv = new Set(['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'NODE_PATH', 'LC_ALL', 'TZ', 'TERM']);
+const environment = new Set(), credentials = [];
+for (const [k, v] of entries(process.env)) {
+	if (plainEnv.has(k)) continue;
+	if (v.length >= 8) environment.add(v);
+	if (v.length >= 6 && /KEY|TOKEN|SECRET|PASS|CRED|AUTH/i.test(k)) credentials.push(v);
+}
+
+// What JSON does not keep exactly is named by its path; out: the reason, or undefined.
+function fault(v, at, above) {
+	const say = (why) => ({ path: at, why });
+	switch (typeof v) {
+	case 'string':
+		if (environment.has(v) || credentials.some((c) => v.includes(c))) return say('a value of the environment');
+		return v.isWellFormed && !v.isWellFormed() ? say('text with half a character') : undefined;
+	case 'boolean': return undefined;
+	case 'number':
+		if (!Number.isFinite(v)) return say(String(v));
+		return Object.is(v, -0) ? say('-0') : undefined;
+	case 'object': break;
+	default: return say(typeof v);
+	}
+	if (v === null) return undefined;
+	if (isProxy(v)) return say('a Proxy');
+	if (above.includes(v)) return say('a cycle');
+	if (above.length > DEPTH_MAX) return say('nested too deeply');
+	const proto = getPrototypeOf(v);
+	if (isArray(v)) {
+		if (proto !== Array.prototype) return say('an array of another class');
+	} else if (proto !== Object.prototype && proto !== null) {
+		return say(`an object of class ${(proto.constructor && proto.constructor.name) || '?'}`);
+	} else if (proto === null) {
+		return say('an object without a prototype');
+	}
+	if (!Object.isExtensible(v)) return say('a frozen object');
+	return members(v, at, [...above, v], say);
+}
+
+function members(v, at, above, say) {
+	let length = isArray(v) ? v.length : 0;
+	for (const key of ownKeys(v)) {
+		if (typeof key === 'symbol') return say('a symbol as key');
+		if (isArray(v) && key === 'length') continue;
+		const p = getOwnPropertyDescriptor(v, key);
+		const inner = isArray(v) && /^\d+$/.test(key) ? `${at}[${key}]` : `${at}.${key}`;
+		if (!('value' in p)) return { path: inner, why: 'a getter' };
+		if (!p.enumerable || !p.writable || !p.configurable) return { path: inner, why: 'a hidden or read-only property' };
+		if (isArray(v) && !/^\d+$/.test(key)) return { path: inner, why: 'a named property of an array' };
+		if (key === '__proto__') return { path: inner, why: 'the key __proto__' };
+		if (key === 'toJSON') return { path: inner, why: 'the key toJSON' };
+		if (isArray(v)) length--;
+		const f = fault(p.value, inner, above);
+		if (f) return f;
+	}
+	return length ? say('an array with holes') : undefined;
+}
+
+// Two keys that share an object would hold two copies after the next restore.
+function shared(value, key, owner) {
+	if (typeof value !== 'object' || value === null) return undefined;
+	const before = owner.get(value);
+	if (before !== undefined) return before;
+	owner.set(value, key);
+	for (const k of ownKeys(value)) {
+		const p = getOwnPropertyDescriptor(value, k);
+		const r = 'value' in p ? shared(p.value, key, owner) : undefined;
+		if (r !== undefined) return r;
+	}
+	return undefined;
+}
+
+function restore() {
+	globalThis.state = {};
+	let text;
+	try {
+		text = readFileSync(file, 'utf8');
+	} catch (e) {
+		if (e.code !== 'ENOENT') damaged(e.message);
+		return;
+	}
+	try {
+		const o = parse(text);
+		const body = stringify(o.state);
+		if (o.v !== 1 || o.language !== 'node' || typeof o.generation !== 'number' || typeof o.state !== 'object' ||
+		    crypto.createHash('sha256').update(body).digest('hex') !== o.sha256) throw new Error('it is altered');
+		globalThis.state = o.state;
+		generation = report.generation = o.generation;
+		report.restored = Object.keys(o.state).length;
+	} catch (e) {
+		damaged(e.message);
+	}
+}
+
+function damaged(why) {
+	report.damaged = true;
+	report.restore_lost.push({ name: '*', type: '', reason: short(`the saved state is damaged: ${why}`) });
+}
+
+function collect() {
+	const s = reset ? {} : globalThis.state, out = {}, owner = new Map();
+	if (typeof s !== 'object' || s === null || isArray(s) || isProxy(s) ||
+	    (getPrototypeOf(s) !== Object.prototype && getPrototypeOf(s) !== null)) return undefined;
+	for (const key of ownKeys(s)) {
+		const p = getOwnPropertyDescriptor(s, key);
+		const name = typeof key === 'symbol' ? String(key) : `state.${key}`;
+		let f;
+		if (typeof key === 'symbol') f = { path: name, why: 'a symbol as key' };
+		else if (!('value' in p)) f = { path: name, why: 'a getter' };
+		else if (key === '__proto__' || key === 'toJSON') f = { path: name, why: `the key ${key}` };
+		else f = fault(p.value, name, [s]);
+		let text = f ? '' : stringify(p.value);
+		if (!f && Buffer.byteLength(text) > valueBytes) f = { path: name, why: `it has more than ${valueBytes} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead` };
+		if (f) {
+			push(report.lost, { name: short(f.path), type: p && 'value' in p ? kind(p.value) : '', reason: short(f.why) });
+			continue;
+		}
+		const other = shared(p.value, key, owner);
+		if (other !== undefined) push(report.notes, short(other === key ? `state.${key} holds one object twice: they are copies in the next cell` : `state.${key} and state.${other} share an object: they are copies in the next cell`));
+		out[key] = p.value;
+	}
+	return out;
+}
+
+function kind(v) {
+	return v === null ? 'null' : typeof v === 'object' ? (isProxy(v) ? 'Proxy' : (v.constructor && v.constructor.name) || 'object') : typeof v;
+}
+
+function store(text) {
+	const fresh = file + '.new';
+	try {
+		const fd = openSync(fresh, 'w', 0o600);
+		try {
+			writeFileSync(fd, text);
+			fsyncSync(fd);
+		} finally {
+			closeSync(fd);
+		}
+		renameSync(fresh, file);
+	} catch (e) {
+		try { unlinkSync(fresh); } catch (_) { /* it was not made */ }
+		throw e;
+	}
+}
+
+function save() {
+	if (done) return;
+	done = true;
+	try {
+		const out = collect();
+		if (out === undefined) {
+			report.status = 'refused';
+			push(report.lost, { name: 'state', type: short(kind(globalThis.state)), reason: 'state is no plain object any more' });
+		} else {
+			const body = stringify(out);
+			const text = stringify({ v: 1, language: 'node', generation: generation + 1, sha256: crypto.createHash('sha256').update(body).digest('hex'), state: out });
+			report.bytes = Buffer.byteLength(text);
+			if (report.bytes > totalBytes) {
+				report.status = 'refused';
+				report.reason = 'kernel_state_over_bound';
+			} else {
+				store(text);
+				report.status = 'saved';
+				report.generation = generation + 1;
+			}
+		}
+	} catch (e) {
+		push(report.notes, short(`the state was not saved: ${e.message}`));
+	}
+	send(report);
+}
+
+function send(o) {
+	if (config.channel === null || config.channel === undefined) return;
+	const data = Buffer.from(stringify(o) + '\n');
+	for (let at = 0; at < data.length;) {
+		try {
+			at += writeSync(config.channel, data, at);
+		} catch (e) {
+			if (e.code !== 'EAGAIN') return;
+		}
+	}
+}
+
+class ToolError extends Error {
+	constructor(reason, text) {
+		super(`${reason}: ${text}`);
+		this.name = 'ToolError';
+		this.reason = reason;
+	}
+}
+
+// Calls wait for their answer without the loop: the channel is read to the next line.
+let last = 0, rest = Buffer.alloc(0);
+function answer(id) {
+	const piece = Buffer.alloc(65536);
+	for (;;) {
+		const cut = rest.indexOf(10);
+		if (cut >= 0) {
+			const o = parse(rest.subarray(0, cut).toString());
+			rest = rest.subarray(cut + 1);
+			if (o.id === id) return o;
+			continue;
+		}
+		let n = 0;
+		try {
+			n = readSync(config.channel, piece, 0, piece.length, null);
+		} catch (e) {
+			if (e.code === 'EAGAIN') continue;
+			throw e;
+		}
+		if (n === 0) throw new ToolError('tool_failed', 'nobody answers');
+		rest = Buffer.concat([rest, piece.subarray(0, n)]);
+	}
+}
+
+async function call(tool, args) {
+	if (config.channel === null || config.channel === undefined) throw new ToolError('tool_unknown', 'this cell has no tools');
+	if (args === undefined) args = {};
+	if (typeof args !== 'object' || args === null || isArray(args)) throw new TypeError('a tool takes one object of named arguments');
+	const id = ++last;
+	send({ v: 1, type: 'call', id, tool, arguments: args });
+	const o = answer(id);
+	if (o.error) throw new ToolError(o.error.reason, o.error.text);
+	return o.result;
+}
+
+const tools = new Proxy({}, {
+	get: (_, name) => (typeof name === 'symbol' || name === 'then' ? undefined : (args) => call(name, args)),
+	ownKeys: () => config.tools || [],
+	getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
+});
+
+function show(value) {
+	if (value !== undefined) console.log(typeof value === 'string' ? util.inspect(value) : value);
+}
+
+// The body of an async function whose last expression is returned: told by trying to compile it so.
+const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', '__kz_show__', '__kz_import__'];
+
+function compiles(body) {
+	try {
+		new vm.Script(`(async function (${PARAMETERS.join()}) {${body}\n})`);
+		return true;
+	} catch (_) {
+		return false;
+	}
+}
+
+// Where the last statement may begin: after a line end, ';' or '}', at the top level. Found by trying, latest first.
+function withLast(text) {
+	const trimmed = text.replace(/[\s;]+$/, '');
+	if (/;\s*$/.test(text) && /;\s*;\s*$/.test(text)) return undefined;
+	const starts = [0];
+	for (let i = 0; i < trimmed.length; i++) if (trimmed[i] === '\n' || trimmed[i] === ';' || trimmed[i] === '}') starts.push(i + 1);
+	let tried = 0;
+	for (let i = starts.length - 1; i >= 0 && tried < 200; i--) {
+		const tail = trimmed.slice(starts[i]);
+		if (!tail.trim() || /^\s*(\/\/|\/\*)/.test(tail)) continue;
+		tried++;
+		// what stands before must be whole statements, and the rest one expression
+		if (/^\s*(function|class|async\s+function|\{)/.test(tail)) { if (compiles(trimmed)) return undefined; continue; }
+		const head = trimmed.slice(0, starts[i]);
+		if (compiles(`__kz_show__(await (${tail}\n))`) && compiles(head) && compiles(`${head}\n;(${tail}\n)`) && !/^\s*[.,?:+\-*/%&|^<>=()\[\]]/.test(tail))
+			return `${head};__kz_show__(await (${tail}\n))`;
+	}
+	return undefined;
+}
+
+const isModule = (text) => !compiles(text) && /^\s*import\s*[\w{*'"]/m.test(text);
+
+async function runCell(text) {
+	const require = createRequire(path.join(space, 'cell.js'));
+	if (isModule(text)) {
+		const at = path.join(space, `.kz-cell-${process.pid}.mjs`);
+		writeFileSync(at, text);
+		try {
+			await import(pathToFileURL(at).href);
+		} finally {
+			try { unlinkSync(at); } catch (_) { /* the cell removed it */ }
+		}
+		return;
+	}
+	const f = compile(withLast(text) ?? text);
+	const module = { exports: {} };
+	const dynamic = (name) => import(importable(require, String(name)));
+	await f(require, module, module.exports, path.join(space, 'cell.js'), space, show, dynamic);
+}
+
+// import() of a cell looks in the workspace.  Older releases of node can say so only by another name for it.
+function compile(body) {
+	const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+	const text = loader ? body : body.replace(/(?<![\w.$])import\s*\(/g, '__kz_import__(');
+	const warn = process.emitWarning;
+	process.emitWarning = () => {};
+	try {
+		return vm.compileFunction(`return (async () => {${text}\n})()`, PARAMETERS, {
+			filename: '<cell>', columnOffset: -'return (async () => {'.length,
+			...(loader && { importModuleDynamically: loader }),
+		});
+	} finally {
+		process.emitWarning = warn;
+	}
+}
+
+function importable(require, name) {
+	if (/^(node|file|data):/.test(name)) return name;
+	const found = require.resolve(name);
+	return path.isAbsolute(found) ? pathToFileURL(found).href : found;
+}
+
+function fail(e) {
+	if (status === 0) status = 1;
+	process.exitCode = status;
+	console.error(e instanceof Error && e.stack ? e.stack.split('\n').filter((l) => !l.includes('kernel.mjs') && !l.includes('node:internal')).join('\n') : `Uncaught ${util.inspect(e)}`);
+}
+
+restore();
+globalThis.kz = { tools, ToolError, reset: () => { reset = true; } };
+process.argv.splice(1, 2);
+process.on('exit', save);
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
+const text = readFileSync(cellPath, 'utf8').replace(/^#!.*/, '');
+try {
+	await runCell(text);
+} catch (e) {
+	fail(e);
+}
+// The loop may drain; what still runs then is ended, and the state is kept.
+setTimer(() => {
+	push(report.notes, 'pending_handles: timers, sockets or servers of the cell were still open; they are ended');
+	exit(process.exitCode ?? status);
+}, DRAIN_MS).unref();

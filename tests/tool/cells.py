@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""cells.py python|node SPACE [CONFIG]: run the cells of standard input, parted by lines of %%, each by a
+fresh interpreter with the shim of a kernel, and print for each {"status","out","err",...report}.
+An answer to calls of tools is {"echo": arguments}; a line "# kill" in a cell has it killed in between."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHIM = {"python": ["/usr/bin/python3", "-I", f"{ROOT}/lib/shim/kernel.py"], "node": ["node", f"{ROOT}/lib/shim/kernel.mjs"]}
+
+
+def answer(sock, lines):
+    rest = b""
+    while True:
+        more = sock.recv(65536)
+        if not more:
+            return
+        rest += more
+        while b"\n" in rest:
+            line, _, rest = rest.partition(b"\n")
+            o = json.loads(line)
+            if o["type"] == "call":
+                reply = {"id": o["id"], "result": {"echo": o["arguments"]}}
+                if o["tool"] == "refused":
+                    reply = {"id": o["id"], "error": {"reason": "tool_writes", "text": "it writes"}}
+                sock.sendall(json.dumps(reply).encode() + b"\n")
+            else:
+                lines.append(o)
+
+
+def run(language, space, config, text):
+    path = f"{space}.cell" + {"python": ".py", "node": ".js"}[language]
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(text)
+    ours, theirs = socket.socketpair()
+    lines = []
+    reader = threading.Thread(target=answer, args=(ours, lines))
+    reader.start()
+    config = {"space": space, "channel": theirs.fileno(), **config}
+    command = SHIM[language] + [json.dumps(config), path, "one", "two"]
+    p = subprocess.Popen(command, cwd=space, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    theirs.close()
+    if "# kill" in text:
+        until = time.monotonic() + 60
+        while not os.path.exists(f"{space}/ready") and time.monotonic() < until:
+            time.sleep(0.01)
+        p.kill()
+    out, err = p.communicate()
+    reader.join()
+    ours.close()
+    return {"status": p.returncode, "out": out, "err": err, "report": lines[-1] if lines else None}
+
+
+def main():
+    config = json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
+    for text in sys.stdin.read().split("\n%%\n"):
+        print(json.dumps(run(sys.argv[1], sys.argv[2], config, text)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,424 @@
+#!/usr/bin/env bats
+# The shims of persistent kernels alone: a fresh interpreter each cell, without a worker around it.
+# shellcheck disable=SC2154 # run sets the variables
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	space=$BATS_TEST_TMPDIR/space
+	mkdir "$space"
+}
+
+# cells LANGUAGE [CONFIG] <<CELLS: answers in $BATS_TEST_TMPDIR/said, one line a cell.
+cells() {
+	tests/tool/cells.py "$1" "$space" "${2:-{\}}" >"$BATS_TEST_TMPDIR/said"
+}
+
+# said N FILTER: of cell N, from 1.
+said() {
+	sed -n "$1p" "$BATS_TEST_TMPDIR/said" | jq -r "$2"
+}
+
+# is N FILTER VALUE
+is() {
+	local got
+	got=$(said "$1" "$2")
+	[ "$got" = "$3" ] || {
+		echo "cell $1: $2 is: $got" >&2
+		said "$1" . >&2
+		return 1
+	}
+}
+
+lost='[.report.lost[].name] | join(" ")'
+
+@test "KRN-2 KRN-3 KRN-6 values, aliases and nested aliases go to the next interpreter" {
+	cells python <<'CELLS'
+import datetime, decimal, pathlib, re, collections
+l = [1, 'zwei', 3.5, None, b'\0', {'k': (1, 2)}, {3}, 1j, True]
+alias = l
+holder = {'in': l}
+things = [datetime.date(2024, 2, 29), decimal.Decimal('1.10'), pathlib.Path('a/b'), re.compile('x+'), collections.Counter('aab'), collections.deque([1], 3)]
+it = iter([1, 2, 3]); next(it)
+circle = []; circle.append(circle)
+%%
+alias.append('more')
+print(l, alias is l, holder['in'] is l, things, next(it), circle[0] is circle, sep='|')
+CELLS
+	is 2 .out "[1, 'zwei', 3.5, None, b'\\x00', {'k': (1, 2)}, {3}, 1j, True, 'more']|True|True|[datetime.date(2024, 2, 29), Decimal('1.10'), PosixPath('a/b'), re.compile('x+'), Counter({'a': 2, 'b': 1}), deque([1], maxlen=3)]|2|True"
+	is 2 .report.status saved
+	is 2 .report.generation 2
+	is 1 "$lost" ""
+}
+
+@test "KRN-3 functions are source: they read the live global, keep defaults, attributes and closures, and run nothing" {
+	cells python <<'CELLS'
+print('made')
+k = 1
+def reads(x, seen=[]):
+    seen.append(x)
+    return x + k, len(seen)
+reads.note = 'n'
+def counter(n):
+    c = 0
+    def up():
+        nonlocal c
+        c += n
+        return c
+    def now(): return c
+    return up, now
+up, now = counter(3)
+up()
+square = lambda v: v * v
+table = {'a': lambda x: x + 1, 'b': lambda x: x * 2}
+reads(1)
+def stamp(t=print('evaluated once')): return 's'
+def logged(f):
+    print('decorating')
+    def inner(*a): return ('logged', f(*a))
+    return inner
+@logged
+def add(a, b): return a + b
+async def waits(): return 'waited'
+%%
+k = 10
+print(reads(5), reads.note, up(), now(), square(4), table['a'](1), table['b'](4), stamp(), add(1, 2), up.__qualname__)
+%%
+print(now(), up(), now(), counter(2)[0]())
+await waits()
+CELLS
+	is 1 .out $'made\nevaluated once\ndecorating'
+	is 2 .out "(15, 2) n 6 6 16 2 8 s ('logged', 3) counter.<locals>.up"
+	is 3 .out $'6 9 9 2\n'"'waited'"
+}
+
+@test "KRN-3 classes keep their identity: instances, subclasses, enums, dataclasses, named tuples, class attributes" {
+	cells python <<'CELLS'
+import dataclasses, enum, typing
+from collections import namedtuple
+from dataclasses import dataclass, field
+class Base:
+    made = 0
+    limit = int('7')
+    def __init__(self): Base.made += 1
+    @property
+    def twice(self): return self.limit * 2
+    class Inner: pass
+class Sub(Base):
+    def hi(self): return super().twice
+@dataclass
+class Point:
+    x: int
+    tags: list = field(default_factory=list)
+class Color(enum.Enum):
+    RED = 1
+T = typing.TypeVar('T')
+class Box(typing.Generic[T]):
+    def __init__(self, v): self.v = v
+class Slots:
+    __slots__ = ('me',)
+Pair = namedtuple('Pair', 'a b')
+s, p, red, pair, box, inner = Sub(), Point(1), Color.RED, Pair(1, 2), Box(3), Base.Inner()
+slots = Slots(); slots.me = slots
+kinds = [Point, Color]
+Base.later = lambda self: 'later'
+old = Base
+class Base: pass
+%%
+print(isinstance(s, old), isinstance(s, Base), s.hi(), old.made, s.later(), type(inner) is old.Inner, p == Point(1), Point(2).tags, red is Color.RED, kinds[1] is Color, pair._replace(a=5), isinstance(pair, Pair), box.v, slots.me is slots)
+CELLS
+	is 2 .out $'True False 14 1 later True True [] True True Pair(a=5, b=2) True 3 True'
+	is 1 "$lost" ""
+}
+
+@test "KRN-3 KRN-7 what cannot be kept is told by name and reason, and holds nothing else up" {
+	API_TOKEN=sk-1234567890 MODE=deterministic cells python <<'CELLS'
+import os, socket, sqlite3, subprocess, sys, threading
+keep = 1
+gen = (i for i in [1])
+f = open('/dev/null')
+sock = socket.socket()
+lock = threading.Lock()
+thread = threading.Thread(target=print)
+db = sqlite3.connect(':memory:')
+proc = subprocess.Popen(['true'], stdout=subprocess.PIPE); proc.wait()
+env = os.environ
+copied = dict(os.environ)
+header = 'Bearer ' + os.environ['API_TOKEN']
+nested = {'deep': [lock]}
+modules = sys.modules
+view = memoryview(b'x')
+deep = []
+for _ in range(30000): deep = [deep]
+class Loud: print('side effect')
+loud = Loud()
+class Plain:
+    x = 1
+exec('def made(): pass')
+uses = lambda: 1
+uses.lock = lock
+frame = sys._getframe()
+%%
+print(keep, Plain.x)
+print('x'); made()
+CELLS
+	is 1 .out "side effect"
+	is 1 "$lost" "gen f sock lock thread db proc env copied header nested modules view deep Loud loud made uses frame"
+	is 1 '.report.lost[] | select(.name == "gen") | .reason' "a generator cannot be saved"
+	is 1 '.report.lost[] | select(.name == "f") | .reason' "an open file is not saved"
+	is 1 '.report.lost[] | select(.name == "header") | .reason' "it holds a value of the environment"
+	is 1 '.report.lost[] | select(.name == "deep") | .reason' "it is nested too deeply"
+	is 2 .out $'1 1\nx'
+	said 2 .err | grep -qx 'kernel: made was not kept after its cell: function made: it was not defined in the text of a cell'
+	run ! grep -rq 'sk-1234567890' "$space"
+}
+
+@test "KRN-3 imports come back by importing: modules, aliases, submodules, names, stars, and a module that a cell wrote" {
+	cells python <<'CELLS'
+import xml.dom.minidom, math as m
+import xml.etree.ElementTree as ET
+from os import path as p, environ
+from math import *
+open('helper.py', 'w').write('VALUE = 5\nclass Thing:\n    n = 3\n')
+import helper
+from helper import Thing
+t = Thing()
+%%
+print(xml.dom.minidom.__name__, m.pi == pi, ET.__name__, p.join('a', 'b'), 'PATH' in environ, sqrt(4), helper.VALUE, t.n, isinstance(t, Thing))
+CELLS
+	is 2 .out "xml.dom.minidom True xml.etree.ElementTree a/b True 2.0 5 3 True"
+	is 1 "$lost" ""
+}
+
+@test "KRN-15 an exception and an exit keep what was assigned; a syntax error changes nothing; a kill leaves the cell before" {
+	cells python <<'CELLS'
+x = 1
+%%
+x = 2
+1 / 0
+x = 3
+%%
+print(x)
+x = 4
+import sys
+sys.exit(7)
+%%
+x = 5
+def broken(:
+%%
+print(x)
+x = 6
+import os
+print(end='', flush=True)
+os._exit(9)
+%%
+print(x)
+x = 7
+open('ready', 'w').close()
+while True: pass # kill
+%%
+print(x)
+x = 8
+%%
+print(x)
+CELLS
+	is 2 .status 1
+	is 2 .report.generation 2
+	is 3 '[.out, .status] | tojson' '["2\n",7]'
+	is 4 '[.status, .report.status, .report.generation] | tojson' '[1,"kept_previous",3]'
+	is 5 '[.out, .status, .report] | tojson' '["4\n",9,null]'
+	is 6 '[.out, .status, .report] | tojson' '["",-9,null]'
+	is 7 '[.out, .report.generation] | tojson' '["4\n",4]'
+	is 8 .out 8
+}
+
+@test "KRN-8 a variable over its bound is told; a state over its bound is refused whole and the one before stays" {
+	cells python '{"value_bytes":100000,"total_bytes":300000}' <<'CELLS'
+small, big = 'x' * 90000, 'x' * 110000
+%%
+a, b, c = ('%d' % i * 90000 for i in range(3))
+%%
+print(len(small), 'a' in globals())
+CELLS
+	is 1 "$lost" big
+	is 2 '[.report.status, .report.reason, .report.generation] | tojson' '["refused","kernel_state_over_bound",1]'
+	is 3 .out "90000 False"
+}
+
+@test "KRN-6 del forgets, reset forgets also when the cell fails, and a cell that touches nothing carries all on" {
+	cells python <<'CELLS'
+x, y = 1, 2
+%%
+del x
+%%
+pass
+%%
+print(y, 'x' in globals())
+%%
+import kz
+kz.reset()
+raise ValueError
+%%
+y
+CELLS
+	is 3 .report.restored 0
+	is 4 .out "2 False"
+	is 5 .report.status saved
+	is 6 .status 1
+}
+
+@test "KRN-3 what does not come back now is carried on untouched and comes back later" {
+	cells python <<'CELLS'
+open('helper.py', 'w').write('class Thing:\n    pass\n')
+import helper
+t = [helper.Thing()]; u = 5
+%%
+import os
+os.rename('helper.py', 'away')
+%%
+print('t' in globals(), u)
+%%
+import os
+os.rename('away', 'helper.py')
+%%
+print(type(t[0]).__name__)
+CELLS
+	is 3 .out "False 5"
+	is 3 '[.report.restore_lost[].name] | sort | tojson' '["helper","t"]'
+	is 5 .out Thing
+}
+
+@test "KRN-16 a state that was cut, altered or made up is told and runs on" {
+	local blob
+	cells python <<<'x, y = [1], [2]'
+	blob=$(jq -r .blob "$space/.kz-kernel.json")
+	truncate -s -1 "$space/$blob"
+	cells python <<<'print("x" in globals(), "y" in globals())'
+	is 1 '[(.out | rtrimstr("\n")), ([.report.restore_lost[] | .name + ": " + .reason] | join(","))] | IN(["True False", "y: its bytes are cut or altered"], ["False True", "x: its bytes are cut or altered"])' true
+	for damage in '{' '[]' '{"v":1}' '{"v":1,"language":"python","generation":"x"}' "$(jq -c '.names.x = ["v", 99]' "$space/.kz-kernel.json")"; do
+		echo "$damage" >"$space/.kz-kernel.json"
+		cells python <<<'print("runs")'
+		is 1 .out runs
+		is 1 .report.damaged true
+	done
+}
+
+@test "the last expression is shown as in a notebook; arguments, tracebacks and threads are those of a program" {
+	cells python <<'CELLS'
+'shown'
+%%
+import sys
+sys.argv[1:];
+%%
+def f():
+    raise KeyError('k')
+None
+%%
+f()
+%%
+import threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+import os
+if os.fork() == 0: x = 1
+else: os.wait(); x = 2
+%%
+x
+CELLS
+	is 1 .out "'shown'"
+	is 2 .out ""
+	is 4 .err $'Traceback (most recent call last):\n  File "<cell 4>", line 1, in <module>\n    f()\n  File "<cell 3>", line 2, in f\n    raise KeyError(\'k\')\nKeyError: \'k\''
+	is 5 '.report.notes[0]' "1 thread(s) of the cell were still running; they are ended"
+	is 6 .out 2
+	is 6 .report.generation 6
+}
+
+@test "CB-1 CB-2 a cell calls tools by name over its channel, and no child of it has the channel" {
+	cells python '{"tools":["search"]}' <<'CELLS'
+print(kz.tools.search(q='x', n=1), kz.tools['search']({'q': 2}), dir(kz.tools))
+try: kz.tools.refused()
+except kz.ToolError as e: print(e.reason, e)
+import os, subprocess
+subprocess.run(['ls', '/proc/self/fd'], close_fds=False, stdout=subprocess.PIPE).stdout.split() == [b'0', b'1', b'2', b'3'] or print('more')
+print([x for x in os.environ if 'KZ' in x])
+CELLS
+	is 1 .out $'{\'echo\': {\'q\': \'x\', \'n\': 1}} {\'echo\': {\'q\': 2}} [\'search\']\ntool_writes tool_writes: it writes\n[]'
+	space=$BATS_TEST_TMPDIR/node
+	mkdir "$space"
+	cells node '{"tools":["search"]}' <<'CELLS'
+console.log(await kz.tools.search({q: 1}), Object.keys(kz.tools));
+try { await kz.tools.refused() } catch (e) { console.log(e.reason) }
+CELLS
+	is 1 .out $'{ echo: { q: 1 } } [ \'search\' ]\ntool_writes'
+}
+
+@test "KRN-4 Node keeps the keys of state that JSON keeps exactly, and tells the others by path" {
+	cells node <<'CELLS'
+state.ok = [1, { x: 'y' }, null, true];
+const proxied = new Proxy({}, {}), cycle = {}; cycle.me = cycle;
+Object.assign(state, { u: undefined, f: () => 1, s: Symbol('s'), big: 1n, nan: NaN, inf: { deep: [Infinity] }, minus: -0, date: new Date(0), map: new Map(), set: new Set(), cls: new (class A {})(), typed: new Uint8Array(1), hole: [, 1], cycle, proxied, json: { toJSON() { return 1 } } });
+Object.defineProperty(state, 'getter', { get: () => 1, enumerable: true, configurable: true });
+state.half = '\ud800';
+%%
+state
+CELLS
+	is 1 "$lost" "state.u state.f state.s state.big state.nan state.inf.deep[0] state.minus state.date state.map state.set state.cls state.typed state.hole state.cycle.me state.proxied state.json.toJSON state.getter state.half"
+	is 2 .out "{ ok: [ 1, { x: 'y' }, null, true ] }"
+}
+
+@test "KRN-4 KRN-15 Node: exceptions and exits keep state, a const may come again, timers end, a state that is no object is refused" {
+	cells node <<'CELLS'
+const x = 1; state.a = 1
+%%
+const x = 2; state.a = 2; throw new Error('no')
+%%
+state.a++; process.exit(4)
+%%
+state.b = await import('node:path').then(m => m.join('a', 'b')); setInterval(() => {}, 1000); state.b
+%%
+Promise.reject(new Error('late')); state.c = 1
+%%
+state = [1]
+%%
+import fs from 'node:fs'
+console.log(state, typeof fs.readFileSync, process.argv.slice(2))
+%%
+JSON.stringify = () => '1'; state.d = { k: 1 }
+%%
+state.e = 1; const = 2
+%%
+state.one = { v: 1 }; state.two = state.one
+%%
+kz.reset(); throw 1
+%%
+state
+CELLS
+	is 2 .status 1
+	is 3 .status 4
+	is 4 '[.out, .report.notes[0][:15]] | tojson' '["'"'a/b'"'\n","pending_handles"]'
+	is 5 .status 1
+	is 6 .report.status refused
+	is 7 .out "{ a: 3, b: 'a/b', c: 1 } function [ 'one', 'two' ]"
+	is 8 .report.status saved
+	is 9 '[.status, .report.generation] | tojson' '[1,8]'
+	is 10 '.report.notes[0]' "state.two and state.one share an object: they are copies in the next cell"
+	is 12 .out "{}"
+	[ "$(ls -A "$space")" = .kz-kernel-node.json ]
+}
+
+@test "KRN-8 KRN-15 KRN-16 Node: bounds, a kill, and a state that was altered" {
+	cells node '{"value_bytes":1000,"total_bytes":2000}' <<'CELLS'
+state.small = 'x'; state.big = 'x'.repeat(2000)
+%%
+for (let i = 0; i < 3; i++) state['k' + i] = 'x'.repeat(900)
+%%
+state.small = 'y'; require('fs').writeFileSync('ready', ''); for (;;) {} // # kill
+%%
+state
+CELLS
+	is 1 "$lost" state.big
+	is 2 '[.report.status, .report.reason] | tojson' '["refused","kernel_state_over_bound"]'
+	is 4 .out "{ small: 'x' }"
+	sed -i 's/"small":"x"/"small":"z"/' "$space/.kz-kernel-node.json"
+	cells node <<<'state'
+	is 1 '[.out, .report.damaged] | tojson' '["{}\n",true]'
+}
