@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 		{ "project", KZ_PROJECT_SYNOPSIS, KZ_PROJECT_WHAT, kz_verb_project },
 		{ "create", KZ_CREATE_SYNOPSIS, KZ_CREATE_WHAT, kz_verb_create },
 		{ "join", KZ_JOIN_SYNOPSIS, KZ_JOIN_WHAT, kz_verb_join },
-		{ "leave", KZ_JOIN_SYNOPSIS, KZ_LEAVE_WHAT, kz_verb_leave },
+		{ "leave", KZ_LEAVE_SYNOPSIS, KZ_LEAVE_WHAT, kz_verb_leave },
 		{ "upload", KZ_UPLOAD_SYNOPSIS, KZ_UPLOAD_WHAT, kz_verb_upload },
 		{ "state", KZ_STATE_SYNOPSIS, KZ_STATE_WHAT, kz_verb_state },
 		{ "link", KZ_LINK_SYNOPSIS, KZ_LINK_WHAT, kz_verb_link },

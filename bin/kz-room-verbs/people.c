@@ -1,6 +1,8 @@
 /* kz-room: init, members, Projects. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "verbs.h"
 
 static enum kz_rc database(struct kz_cli *cli, const char **db)
@@ -27,6 +29,19 @@ bool kz_room_start(struct kz_cli *cli, const struct kz_usage *u, int argc, char 
 	if (rc)
 		*status = kz_main_end(cli, rc);
 	return rc == KZ_OK;
+}
+
+void kz_room_warn(const struct kz_json *change)
+{
+	char count[24];
+
+	if (!kz_json_count(kz_json_get(change, "derived_private")))
+		return;
+	snprintf(count, sizeof(count), "%zu",
+		 kz_json_count(kz_json_get(change, "derived_private")));
+	kz_log(KZ_LOG_WARNING,
+	       "files that may hold some of a private selection can be seen by who joins", "files",
+	       count, NULL);
 }
 
 int kz_room_finish(struct kz_cli *cli, struct kz_room *r, enum kz_rc rc, struct kz_json *out)
@@ -103,5 +118,6 @@ int kz_verb_project(struct kz_cli *cli, int argc, char **argv)
 		return status;
 	word = cli->operands;
 	rc = kz_room_project(r, word[0], word[1], is_leave, &out, &cli->err);
+	kz_room_warn(out);
 	return kz_room_finish(cli, r, rc, out);
 }

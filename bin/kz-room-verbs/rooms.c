@@ -35,7 +35,10 @@ int kz_verb_join(struct kz_cli *cli, int argc, char **argv)
 	struct kz_room *r = NULL;
 	struct kz_json *out = NULL;
 	int status;
+	bool is_dry = false;
 	const struct kz_opt opts[] = {
+		{ 'n', "dry-run", KZ_OPT_FLAG, &is_dry, NULL, "only say what would be shared", 0,
+		  0 },
 		KZ_ROOM_OPT_DB(&db),
 		KZ_OPT_END,
 	};
@@ -47,7 +50,9 @@ int kz_verb_join(struct kz_cli *cli, int argc, char **argv)
 	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
 		return status;
 	word = cli->operands;
-	rc = kz_room_join(r, word[0], word[1], false, &out, &cli->err);
+	rc = kz_room_join(r, word[0], word[1], is_dry ? KZ_ROOM_WOULD_JOIN : KZ_ROOM_JOIN, &out,
+			  &cli->err);
+	kz_room_warn(out);
 	return kz_room_finish(cli, r, rc, out);
 }
 
@@ -61,7 +66,7 @@ int kz_verb_leave(struct kz_cli *cli, int argc, char **argv)
 		KZ_ROOM_OPT_DB(&db),
 		KZ_OPT_END,
 	};
-	const struct kz_usage usage = { "kz-room", "leave", KZ_JOIN_SYNOPSIS, KZ_LEAVE_WHAT, opts,
+	const struct kz_usage usage = { "kz-room", "leave", KZ_LEAVE_SYNOPSIS, KZ_LEAVE_WHAT, opts,
 					2,         2 };
 	char **word;
 	enum kz_rc rc;
@@ -69,6 +74,6 @@ int kz_verb_leave(struct kz_cli *cli, int argc, char **argv)
 	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
 		return status;
 	word = cli->operands;
-	rc = kz_room_join(r, word[0], word[1], true, &out, &cli->err);
+	rc = kz_room_join(r, word[0], word[1], KZ_ROOM_LEAVE, &out, &cli->err);
 	return kz_room_finish(cli, r, rc, out);
 }

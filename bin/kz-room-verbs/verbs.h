@@ -11,7 +11,8 @@
 #define KZ_MEMBER_SYNOPSIS "[--db FILE] MEMBER"
 #define KZ_PROJECT_SYNOPSIS "[--db FILE] [--leave] PROJECT MEMBER"
 #define KZ_CREATE_SYNOPSIS "[--db FILE] [--private | --project PROJECT] ROOM OWNER"
-#define KZ_JOIN_SYNOPSIS "[--db FILE] ROOM MEMBER"
+#define KZ_JOIN_SYNOPSIS "[--db FILE] [-n] ROOM MEMBER"
+#define KZ_LEAVE_SYNOPSIS "[--db FILE] ROOM MEMBER"
 #define KZ_UPLOAD_SYNOPSIS                                                                         \
 	"[--db FILE] [--name NAME] [--of DOCUMENT] [--kind KIND] [--state STATE] MEMBER FILE"
 #define KZ_STATE_SYNOPSIS "[--db FILE] DOCUMENT STATE"
@@ -75,5 +76,7 @@ bool kz_room_start(struct kz_cli *cli, const struct kz_usage *u, int argc, char 
 		   const char **db, struct kz_room **r, int *status);
 /* Print what there is as a line, close, and end. own: takes out and r. returns the exit status */
 int kz_room_finish(struct kz_cli *cli, struct kz_room *r, enum kz_rc rc, struct kz_json *out);
+/* Warn of the derived_private of a change, which may be NULL [PRJ-53]. */
+void kz_room_warn(const struct kz_json *change);
 
 #endif

@@ -215,6 +215,34 @@ record() {
 	record "$turn" out.txt | kz-room outputs "$turn" | grep '"status":"linked"'
 }
 
+@test "PRJ-53 who lets somebody in is warned of what private selections went into, before and when it is shared" {
+	local turn
+	kz-room project p ana
+	kz-room create --project p filed ana
+	for room in talk filed; do
+		turn=$(turn $room ana)
+		echo $room >plain.txt
+		record "$turn" plain.txt | kz-room outputs "$turn"
+		kz-room join -n $room ben 2>warning | jq -e '.what == "would_join" and .derived_private == []'
+		[ ! -s warning ]
+		echo $room >$room.txt
+		PRIVATE=true record "$turn" $room.txt | kz-room outputs "$turn" | jq -r '.documents[].id' >$room.id
+		kz-room join -n $room ben 2>warning >line
+		python3 "$SCHEMA" --expect room_change <line
+		jq -e --arg id "$(cat $room.id)" '.derived_private == [$id]' line
+		grep 'warning: .*private selection.* files=1' warning
+		[ "$(kz-room audience $room | jq -c .roster)" = '["ana"]' ]
+	done
+	kz-room join talk ben 2>warning | jq -e --arg id "$(cat talk.id)" '.what == "join" and .derived_private == [$id]'
+	grep warning: warning
+	[ "$(kz-room audience talk | jq -c .roster)" = '["ana","ben"]' ]
+	kz-room project p ben 2>warning >line
+	python3 "$SCHEMA" --expect room_change <line
+	jq -e --arg id "$(cat filed.id)" '.what == "project_join" and .derived_private == [$id]' line
+	grep warning: warning
+	kz-room leave talk ben | jq -e 'has("derived_private") | not'
+}
+
 @test "OUT-9 an output that is not the one of the record, or not there, is not taken, nor is any other of that run" {
 	local turn
 	turn=$(turn talk ana)

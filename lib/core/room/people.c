@@ -32,9 +32,34 @@ enum kz_rc kz_room_member(struct kz_room *r, const char *member, struct kz_json 
 	return rc;
 }
 
+/*
+ * What a new member will see that a run made which saw a private selection, or may have:
+ * the application warns with it [PRJ-53]. in: room, or NULL and the Project of rooms
+ */
+static enum kz_rc tell_derived(struct kz_room *r, const char *room, const char *project,
+			       struct kz_json *change, struct kz_err *err)
+{
+	kz_auto_stmt struct kz_stmt *s = NULL;
+	kz_auto_json struct kz_json *list = kz_json_array();
+	bool row = true;
+	enum kz_rc rc = kz_room_ask(
+		r, &s, err,
+		"SELECT DISTINCT d.id FROM document d JOIN link l ON l.document = d.id JOIN room r ON "
+		"r.id = l.room WHERE d.is_derived AND (r.id = ?1 OR r.project = ?2) ORDER BY 1",
+		"ss", room, project);
+
+	while (!rc && !(rc = kz_stmt_step(s, &row, err)) && row)
+		kz_json_append(list, kz_json_string(kz_stmt_text(s, 0)));
+	if (!rc)
+		kz_json_set(change, "derived_private", kz_take(list));
+	return rc;
+}
+
 enum kz_rc kz_room_project(struct kz_room *r, const char *project, const char *member,
 			   bool is_leave, struct kz_json **out, struct kz_err *err)
 {
+	const char *what = is_leave ? "project_leave" : "project_join";
+	kz_auto_json struct kz_json *change = done(what, project, member);
 	int64_t position;
 	enum kz_rc rc = kz_room_name("a Project", project, err);
 
@@ -52,11 +77,12 @@ enum kz_rc kz_room_project(struct kz_room *r, const char *project, const char *m
 	if (!rc)
 		rc = kz_room_moved(r, NULL, project, err);
 	if (!rc)
-		rc = kz_room_note(r, NULL, member, is_leave ? "project_leave" : "project_join",
-				  project, NULL, &position, err);
+		rc = kz_room_note(r, NULL, member, what, project, NULL, &position, err);
+	if (!rc && !is_leave)
+		rc = tell_derived(r, NULL, project, change, err);
 	rc = kz_room_end(r, rc, err);
 	if (!rc)
-		*out = done(is_leave ? "project_leave" : "project_join", project, member);
+		*out = kz_take(change);
 	return rc;
 }
 
@@ -89,31 +115,46 @@ enum kz_rc kz_room_create(struct kz_room *r, const char *room, const char *owner
 	return rc;
 }
 
-enum kz_rc kz_room_join(struct kz_room *r, const char *room, const char *member, bool is_leave,
-			struct kz_json **out, struct kz_err *err)
+static enum kz_rc change_roster(struct kz_room *r, const char *room, const char *member,
+				bool is_leave, struct kz_err *err)
 {
-	const char *what = is_leave ? "leave" : "join";
 	int64_t position;
+	enum kz_rc rc =
+		kz_room_do(r, err,
+			   is_leave ? "DELETE FROM room_member WHERE room = ? AND member = ?" :
+				      "INSERT OR IGNORE INTO room_member VALUES (?, ?)",
+			   "ss", room, member);
+
+	if (!rc)
+		rc = kz_room_moved(r, room, NULL, err);
+	return rc ? rc :
+		    kz_room_note(r, room, member, is_leave ? "leave" : "join", NULL, NULL,
+				 &position, err);
+}
+
+enum kz_rc kz_room_join(struct kz_room *r, const char *room, const char *member,
+			enum kz_room_way way, struct kz_json **out, struct kz_err *err)
+{
+	kz_auto_json struct kz_json *change = NULL;
 	enum kz_rc rc = kz_room_begin(r, err);
 
 	if (rc)
 		return rc;
+	change = done(way == KZ_ROOM_LEAVE ? "leave" :
+		      way == KZ_ROOM_JOIN  ? "join" :
+					     "would_join",
+		      room, member);
 	rc = kz_room_need(r, "SELECT 1 FROM room WHERE id = ? AND is_private = 0", "shared room",
 			  room, err);
 	if (!rc)
 		rc = kz_room_need(r, MEMBER, "member", member, err);
-	if (!rc)
-		rc = kz_room_do(r, err,
-				is_leave ? "DELETE FROM room_member WHERE room = ? AND member = ?" :
-					   "INSERT OR IGNORE INTO room_member VALUES (?, ?)",
-				"ss", room, member);
-	if (!rc)
-		rc = kz_room_moved(r, room, NULL, err);
-	if (!rc)
-		rc = kz_room_note(r, room, member, what, NULL, NULL, &position, err);
+	if (!rc && way != KZ_ROOM_WOULD_JOIN)
+		rc = change_roster(r, room, member, way == KZ_ROOM_LEAVE, err);
+	if (!rc && way != KZ_ROOM_LEAVE)
+		rc = tell_derived(r, room, NULL, change, err);
 	rc = kz_room_end(r, rc, err);
 	if (!rc)
-		*out = done(what, room, member);
+		*out = kz_take(change);
 	return rc;
 }
 

@@ -36,8 +36,14 @@ enum kz_rc kz_room_project(struct kz_room *r, const char *project, const char *m
 enum kz_rc kz_room_create(struct kz_room *r, const char *room, const char *owner,
 			  const char *project, bool is_private, struct kz_json **out,
 			  struct kz_err *err);
-enum kz_rc kz_room_join(struct kz_room *r, const char *room, const char *member, bool is_leave,
-			struct kz_json **out, struct kz_err *err);
+/*
+ * A member of a room: out of it, into it, or what would be with it in it.
+ * out: who joins, a Project too, is told with the documents that runs made which saw, or
+ *   may have seen, a private selection, so that one can warn before they are shared [PRJ-53].
+ */
+enum kz_room_way { KZ_ROOM_LEAVE, KZ_ROOM_JOIN, KZ_ROOM_WOULD_JOIN };
+enum kz_rc kz_room_join(struct kz_room *r, const char *room, const char *member,
+			enum kz_room_way way, struct kz_json **out, struct kz_err *err);
 
 /* What a new document is. NULL: a root of its own, found by the name, "upload", "ready". */
 struct kz_room_upload {
