@@ -62,7 +62,9 @@ static enum kz_rc read_fds(const struct kz_json *o, bool single_use, struct kz_b
 		    { "cpu_usage", &f->cpu_usage } };
 	enum kz_rc rc = one_fd(o, "ready", &f->ready, err);
 
-	f->life = f->proxy_dir = -1;
+	f->life = -1;
+	for (int i = 0; i < KZ_WAYS; i++)
+		f->way_dirs[i] = -1;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		*all[i].fd = -1;
 	/* under a kernel of its own nothing of the host's can be passed */
@@ -84,8 +86,11 @@ static enum kz_rc read_fds(const struct kz_json *o, bool single_use, struct kz_b
 		f->tenant_procs[i] = (int)kz_json_int_value(v);
 	}
 	f->tenant_procs_count = (int)kz_json_count(procs);
-	/* a driver that has no proxy to offer names none */
-	return kz_json_get(o, "proxy_dir") ? one_fd(o, "proxy_dir", &f->proxy_dir, err) : KZ_OK;
+	/* a driver that has no such way to offer names none */
+	for (int i = 0; i < KZ_WAYS && rc == KZ_OK; i++)
+		if (kz_json_get(o, kz_way_text((enum kz_way)i)->boot))
+			rc = one_fd(o, kz_way_text((enum kz_way)i)->boot, &f->way_dirs[i], err);
+	return rc;
 }
 
 static enum kz_rc read_caps(const struct kz_json *a, uint64_t *mask, struct kz_err *err)
@@ -212,9 +217,17 @@ void kz_boot_forget(struct kz_boot *b)
 bool kz_boot_owns_fd(const struct kz_boot *b, int fd)
 {
 	const struct kz_boot_fds *f = &b->fds;
-	const int all[] = { f->control,     f->ready,         f->procs_read,     f->pids_current,
-			    f->pids_events, f->memory_events, f->memory_current, f->memory_peak,
-			    f->cpu_usage,   f->proxy_dir };
+	const int all[] = { f->control,
+			    f->ready,
+			    f->procs_read,
+			    f->pids_current,
+			    f->pids_events,
+			    f->memory_events,
+			    f->memory_current,
+			    f->memory_peak,
+			    f->cpu_usage,
+			    f->way_dirs[KZ_WAY_PROXY],
+			    f->way_dirs[KZ_WAY_GATEWAY] };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i] == fd)

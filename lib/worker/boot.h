@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "rule/way.h"
 
 struct kz_json;
 
@@ -23,8 +24,9 @@ struct kz_boot_fds {
 	int tenant_procs_count;
 	int procs_read, pids_current, pids_events;
 	int memory_events, memory_current, memory_peak, cpu_usage;
-	int proxy_dir; /* the directory of the proxy's socket, a mount of its own */
-	int life;      /* in a child without pidfd: open as long as it lives */
+	int way_dirs
+		[KZ_WAYS]; /* the directory of each socket that programs are led to, a mount of its own; -1: no such way */
+	int life; /* in a child without pidfd: open as long as it lives */
 };
 
 struct kz_boot {

@@ -117,7 +117,8 @@ static void take_space(struct kz_census *c, const struct kz_space *s)
 	char sizes[64];
 	struct kz_space_use u;
 	int64_t home = kz_space_entries(s, KZ_SPACE_HOME, MOST);
-	int64_t code = kz_space_entries(s, KZ_SPACE_CODE, MOST);
+	int64_t code = sum(kz_space_entries(s, KZ_SPACE_CODE, MOST),
+			   kz_space_entries(s, KZ_SPACE_PACKAGES, MOST));
 	int64_t work = kz_space_entries(s, KZ_SPACE_WORK, MOST);
 	int64_t tmp = sum(kz_space_entries(s, KZ_SPACE_TMP, MOST),
 			  kz_space_entries(s, KZ_SPACE_VTMP, MOST));

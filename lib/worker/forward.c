@@ -1,4 +1,4 @@
-/* Passing a program's connections on to the egress proxy. */
+/* Passing a program's connections on to a socket outside. */
 #include "worker/forward.h"
 
 #include <arpa/inet.h>
@@ -31,10 +31,11 @@ bool kz_forward_is_execution(const char *text)
 	       strspn(text, "0123456789abcdef") == KZ_EXECUTION_HEX;
 }
 
-int kz_forward_listen(void)
+int kz_forward_listen(enum kz_way way)
 {
 	kz_auto_close int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(KZ_FORWARD_PORT) };
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)kz_way_text(way)->port) };
 	int on = 1;
 
 	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -104,14 +105,14 @@ static void accept_ready(void *arg)
 	kz_watch_enable(f->accepting, false);
 }
 
-struct kz_forward *kz_forward_new(struct kz_serve *s, int proxy_dir)
+struct kz_forward *kz_forward_new(struct kz_serve *s, const int dirs[KZ_WAYS])
 {
 	struct kz_forward *f = calloc(1, sizeof *f);
 
 	if (!f)
 		return NULL;
 	f->serve = s;
-	f->proxy_dir = proxy_dir;
+	memcpy(f->dirs, dirs, sizeof f->dirs);
 	f->listener = -1;
 	/* made once: descriptors of process 1 are counted */
 	f->retry = kz_timer_new(s, retry, f);
@@ -131,13 +132,14 @@ void kz_forward_free(struct kz_forward *f)
 	free(f);
 }
 
-enum kz_rc kz_forward_start(struct kz_forward *f, int listener, const char *execution,
-			    struct kz_err *err)
+enum kz_rc kz_forward_start(struct kz_forward *f, enum kz_way way, int listener,
+			    const char *execution, struct kz_err *err)
 {
 	size_t budget = kz_pipes_budget();
 
 	kz_forward_end(f);
 	f->listener = listener;
+	f->way = way;
 	kz_pipes_init(&f->pipes, budget < PIPES_MOST ? budget : PIPES_MOST);
 	f->accepting = kz_watch_new(f->serve, listener, KZ_SERVE_READ, accept_ready, f);
 	if (!f->accepting || kz_str_format(f->preamble, sizeof f->preamble, err,

@@ -1,4 +1,4 @@
-/* One connection of the program: its other half at the proxy, and the bytes between them. */
+/* One connection of the program: its other half outside, and the bytes between them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct kz_link {
 	struct kz_forward *f;
-	int tcp, sock; /* the program's side, the proxy's (-1: not connected yet) */
+	int tcp, sock; /* the program's side, the other (-1: not connected yet) */
 	int tries;
 	bool has_flows, is_up_done, is_down_done;
 	bool is_up_dead;         /* nothing more goes up; the rest of what came down is passed on */
@@ -103,15 +103,15 @@ static void go_up(void *arg)
 	}
 }
 
-/* out: descriptor, or -1 and errno; EAGAIN: the proxy's queue is full */
-static int connect_proxy(const struct kz_forward *f)
+/* out: descriptor, or -1 and errno; EAGAIN: the queue there is full */
+static int connect_out(const struct kz_forward *f)
 {
 	kz_auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 
-	/* by its name in the directory each time: a proxy that was started again has another socket there */
-	if (fd < 0 || kz_str_format(at.sun_path, sizeof at.sun_path, NULL,
-				    "/proc/self/fd/%d/proxy.sock", f->proxy_dir) != KZ_OK)
+	/* by its name in the directory each time: a service that was started again has another socket there */
+	if (fd < 0 || kz_str_format(at.sun_path, sizeof at.sun_path, NULL, "/proc/self/fd/%d/%s",
+				    f->dirs[f->way], kz_way_text(f->way)->socket) != KZ_OK)
 		return -1;
 	kz_link_size(fd, SO_SNDBUF, UNIX_OUT);
 	if (connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
@@ -142,7 +142,7 @@ static bool begin_flows(struct kz_link *l)
 
 bool kz_link_try(struct kz_link *l)
 {
-	l->sock = connect_proxy(l->f);
+	l->sock = connect_out(l->f);
 	if (l->sock < 0 && errno == EAGAIN && ++l->tries < RETRY_MOST)
 		return false;
 	/* a proxy that is not there: the program's connection is refused, the run goes on */

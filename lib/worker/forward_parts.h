@@ -14,7 +14,8 @@ struct kz_link; /* one connection of the program and its other half */
 
 struct kz_forward {
 	struct kz_serve *serve; /* borrowed */
-	int proxy_dir;          /* borrowed */
+	int dirs[KZ_WAYS];      /* borrowed */
+	enum kz_way way;        /* where it leads now */
 	int listener;
 	char preamble[64];
 	struct kz_watch *accepting;

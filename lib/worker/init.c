@@ -41,9 +41,9 @@ static void say(struct kz_init_say *s, uint32_t what, int32_t value)
 }
 
 /* Hand the listener to process 1; it stands in this network namespace, which process 1 never enters. */
-static int say_listener(void)
+static int say_listener(enum kz_way way)
 {
-	kz_auto_close int fd = kz_forward_listen();
+	kz_auto_close int fd = kz_forward_listen(way);
 	union {
 		struct cmsghdr h;
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -188,7 +188,7 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 		say_failure(KZ_SAY_REFUSED, "cgroup", in->join_errno);
 		return;
 	}
-	if (ask->value && say_listener() < 0) {
+	if (ask->value && say_listener((enum kz_way)(ask->value - 1)) < 0) {
 		say_failure(KZ_SAY_REFUSED, "listener", errno);
 		return;
 	}

@@ -18,7 +18,7 @@
 enum kz_init_ask_what {
 	KZ_ASK_VIEW = 1, /* measure; answered by KZ_SAY_VIEW */
 	KZ_ASK_JOIN,     /* enter the tenant's cgroup; no answer (a failure shows at KZ_ASK_RUN) */
-	KZ_ASK_RUN, /* descriptors: stdin, stdout, stderr, a file with the vectors; value: listen for the way out */
+	KZ_ASK_RUN, /* descriptors: stdin, stdout, stderr, a file with the vectors; value: 1 + the way out that it listens for, 0 none */
 	KZ_ASK_DIRTY, /* fault build: dirty the surface in value; answered by KZ_SAY_READY */
 };
 

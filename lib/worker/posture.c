@@ -267,24 +267,25 @@ static enum kz_rc check_descriptors(const struct kz_boot *b, struct kz_err *err)
 }
 
 /*
- * The one directory of the host that process 1 holds must be a mount of its own:
+ * A directory of the host that process 1 holds must be a mount of its own:
  * read-only, and its top has no parent, so that there is no way up from it.
  */
-static enum kz_rc check_proxy_dir(const struct kz_boot *b, struct kz_err *err)
+static enum kz_rc check_way(const struct kz_boot *b, enum kz_way way, struct kz_err *err)
 {
 	const unsigned long wanted = ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC;
 	kz_auto_close int up = -1;
 	struct statvfs v;
 	struct stat here, above;
+	int dir = b->fds.way_dirs[way];
 
-	if (b->fds.proxy_dir < 0)
+	if (dir < 0)
 		return KZ_OK;
-	if (fstatvfs(b->fds.proxy_dir, &v) < 0 || (v.f_flag & wanted) != wanted)
-		return off(err, "the proxy's directory is not read-only");
-	up = openat(b->fds.proxy_dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (up < 0 || fstat(b->fds.proxy_dir, &here) < 0 || fstat(up, &above) < 0 ||
-	    !S_ISDIR(here.st_mode) || here.st_dev != above.st_dev || here.st_ino != above.st_ino)
-		return off(err, "the proxy's directory leads out of itself");
+	if (fstatvfs(dir, &v) < 0 || (v.f_flag & wanted) != wanted)
+		return off(err, "the directory of a way out is not read-only");
+	up = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (up < 0 || fstat(dir, &here) < 0 || fstat(up, &above) < 0 || !S_ISDIR(here.st_mode) ||
+	    here.st_dev != above.st_dev || here.st_ino != above.st_ino)
+		return off(err, "the directory of a way out leads out of itself");
 	return KZ_OK;
 }
 
@@ -325,8 +326,8 @@ enum kz_rc kz_posture_check(const struct kz_boot *b, struct kz_json **posture, s
 		rc = check_network(err);
 	if (rc == KZ_OK)
 		rc = check_descriptors(b, err);
-	if (rc == KZ_OK)
-		rc = check_proxy_dir(b, err);
+	for (int i = 0; i < KZ_WAYS && rc == KZ_OK; i++)
+		rc = check_way(b, (enum kz_way)i, err);
 	if (rc != KZ_OK)
 		return rc;
 	o = kz_json_object();

@@ -167,6 +167,27 @@ static void worker_window(void *arg, size_t n)
 		on_window(w->runner, n);
 }
 
+/* One program has one way out at most: what installs packages reaches the gateway, what was approved the proxy. */
+static enum kz_rc check_way(const struct kz_worker *w, const struct kz_json *in,
+			    struct kz_run_ask *ask, struct kz_err *err)
+{
+	const struct kz_json *egress = kz_json_get(in, "egress");
+	const struct kz_json *gateway = kz_json_get(in, "gateway");
+
+	if (!egress && !gateway)
+		return KZ_OK;
+	ask->way = gateway ? KZ_WAY_GATEWAY : KZ_WAY_PROXY;
+	ask->execution =
+		gateway ? kz_json_str_value(gateway) : kz_json_str(egress, "execution", NULL);
+	if ((egress && gateway) || !kz_forward_is_execution(ask->execution))
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the execution is malformed");
+	if (w->boot.fds.way_dirs[ask->way] >= 0)
+		return KZ_OK;
+	if (gateway)
+		return kz_refuse(err, KZ_R_GATEWAY_UNAVAILABLE, NULL);
+	return kz_refuse(err, KZ_R_WORKER_REFUSED, "this worker has no way to the proxy");
+}
+
 static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, struct kz_run_ask *ask,
 			     struct kz_err *err)
 {
@@ -174,14 +195,8 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 				    .output_bytes = kz_json_num(in, "output_bytes", 0),
 				    .open_files = kz_json_num(in, "open_files", 0),
 				    .stdin_open = kz_json_flag(in, "stdin", false) };
-	if (kz_json_get(in, "egress")) {
-		ask->execution = kz_json_str(kz_json_get(in, "egress"), "execution", NULL);
-		if (!kz_forward_is_execution(ask->execution))
-			return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the execution is malformed");
-		if (w->boot.fds.proxy_dir < 0)
-			return kz_refuse(err, KZ_R_WORKER_REFUSED,
-					 "this worker has no way to the proxy");
-	}
+	if (check_way(w, in, ask, err) != KZ_OK)
+		return KZ_E_DATA;
 	if (kz_tenure_check(&w->tenure, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
 		return KZ_E_TEMPFAIL;
 	if (kz_run_is_busy(w->run))

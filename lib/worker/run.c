@@ -152,8 +152,9 @@ static void listens(struct kz_run *r, int *listener)
 
 	/* one that cannot be served is closed: the program's connections are refused */
 	if (r->state == KZ_RUN_GOING && r->execution[0] && *listener >= 0 &&
-	    kz_forward_start(r->forward, kz_take_fd(listener), r->execution, &err) != KZ_OK)
-		kz_log(KZ_LOG_WARNING, "no way to the proxy", "text", err.text, NULL);
+	    kz_forward_start(r->forward, r->way, kz_take_fd(listener), r->execution, &err) != KZ_OK)
+		kz_log(KZ_LOG_WARNING, "no way out for the program", "way",
+		       kz_way_text(r->way)->name, "text", err.text, NULL);
 }
 
 static void heard(void *arg)
@@ -197,7 +198,7 @@ struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz
 	r->wall_timer = kz_timer_new(s, wall_passed, r);
 	r->gauge_timer = kz_timer_new(s, gauge, r);
 	r->kill_timer = kz_timer_new(s, not_dying, r);
-	r->forward = kz_forward_new(s, b->fds.proxy_dir);
+	r->forward = kz_forward_new(s, b->fds.way_dirs);
 	if (!r->wall_timer || !r->gauge_timer || !r->kill_timer || !r->forward) {
 		kz_run_free(r);
 		return NULL;
@@ -284,6 +285,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	r->hit_disk = r->hit_inodes = false;
 	r->began_us = kz_time_boot_us();
 	r->execution[0] = 0;
+	r->way = ask->way;
 	if (ask->execution)
 		(void)kz_str_copy(r->execution, sizeof r->execution, ask->execution, NULL);
 }
@@ -293,7 +295,7 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 {
 	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1 };
 	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
-				       .value = ask->execution != NULL,
+				       .value = ask->execution ? 1 + (int)ask->way : 0,
 				       .open_files = ask->open_files,
 				       .file_bytes = r->boot->disk_bytes + FILE_ROOM };
 	enum kz_rc rc;

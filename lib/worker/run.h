@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "port/serve.h"
+#include "rule/way.h"
 #include "worker/boot.h"
 #include "worker/space.h"
 #include "worker/wall.h"
@@ -26,7 +27,8 @@ struct kz_run_ask {
 	struct kz_ms wall;
 	int64_t output_bytes, open_files;
 	bool stdin_open;
-	const char *execution; /* what the way to the proxy is opened for; NULL: it stays shut */
+	const char *execution; /* what the way out is opened for; NULL: it stays shut */
+	enum kz_way way;
 };
 
 struct kz_run_calls {

@@ -40,6 +40,7 @@ struct kz_run {
 	struct kz_keep keep;
 	struct kz_forward *forward;
 	char execution[KZ_EXECUTION_HEX + 1];
+	enum kz_way way;
 
 	bool is_refused, has_status, is_dead;
 	int status;

@@ -46,6 +46,8 @@ static int fill(int root, const struct kz_boot *b)
 	       make_dir(root, KZ_SPACE_CODE, 0755, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_SHARED, 0555, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_HOME, 0755, b->tenant_uid, b->tenant_gid) < 0 ||
+	       make_dir(root, KZ_SPACE_PACKAGES, 0755, b->tenant_uid, b->tenant_gid) < 0 ||
+	       symlinkat("packages/node_modules", root, KZ_SPACE_MODULES) < 0 ||
 	       make_dir(root, KZ_SPACE_TMP, 01777, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_SHM, 01777, 0, 0) < 0 ||
 	       make_dir(root, KZ_SPACE_VTMP, 01777, 0, 0) < 0;

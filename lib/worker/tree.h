@@ -1,5 +1,5 @@
 /*
- * The whole workspace, out and in, as an entry stream (rule/entry.h).  No process of the
+ * The whole workspace or all packages, out and in, as an entry stream (rule/entry.h).  No process of the
  * tenant is alive meanwhile; still nothing is followed and nothing is believed twice.
  * src: WS-9, WS-15, BOUND-5
  */
@@ -64,7 +64,7 @@ enum kz_rc kz_tree_in_add(struct kz_tree_in *t, const void *p, size_t n, struct 
 /* The stream ended. out: how many entries. err: as above, when it was cut */
 enum kz_rc kz_tree_in_end(struct kz_tree_in *t, int64_t *count, struct kz_err *err);
 
-/* Put an empty workspace in the place of whatever is there, however deep. in: dir: the root of the tenant's file system. err: worker_fault */
-enum kz_rc kz_tree_clear(int dir, uid_t uid, gid_t gid, struct kz_err *err);
+/* Put an empty directory in the place of whatever is there, however deep. in: dir: the root of the tenant's file system; place: KZ_SPACE_HOME or KZ_SPACE_PACKAGES. err: worker_fault */
+enum kz_rc kz_tree_clear(int dir, const char *place, uid_t uid, gid_t gid, struct kz_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Taking a workspace away, however deep it is: what lies in a directory is moved up
+ * Taking a tree away, however deep it is: what lies in a directory is moved up
  * beside it before it goes, so that two descriptors do for any depth.
  */
 #include <dirent.h>
@@ -79,28 +79,27 @@ static int remove_one(struct trash *t, const char *name)
 	return n < 0 ? -1 : unlinkat(t->root, name, AT_REMOVEDIR);
 }
 
-static int clear(int dir, uid_t uid, gid_t gid)
+static int clear(int dir, const char *place, uid_t uid, gid_t gid)
 {
 	struct trash t = { .root = dir, .next = 1 };
 	char name[32];
 
 	trash_name(name, 0);
-	if (renameat(dir, KZ_SPACE_HOME, dir, name) < 0)
+	if (renameat(dir, place, dir, name) < 0)
 		return -1;
 	for (long i = 0; i < t.next; i++) {
 		trash_name(name, i);
 		if (remove_one(&t, name) < 0)
 			return -1;
 	}
-	if (mkdirat(dir, KZ_SPACE_HOME, 0755) < 0)
+	if (mkdirat(dir, place, 0755) < 0)
 		return -1;
-	return fchownat(dir, KZ_SPACE_HOME, uid, gid, AT_SYMLINK_NOFOLLOW);
+	return fchownat(dir, place, uid, gid, AT_SYMLINK_NOFOLLOW);
 }
 
-enum kz_rc kz_tree_clear(int dir, uid_t uid, gid_t gid, struct kz_err *err)
+enum kz_rc kz_tree_clear(int dir, const char *place, uid_t uid, gid_t gid, struct kz_err *err)
 {
-	if (clear(dir, uid, gid) == 0)
+	if (clear(dir, place, uid, gid) == 0)
 		return KZ_OK;
-	return kz_refuse(err, KZ_R_WORKER_FAULT, "the workspace cannot be emptied: error %d",
-			 errno);
+	return kz_refuse(err, KZ_R_WORKER_FAULT, "/%s cannot be emptied: error %d", place, errno);
 }

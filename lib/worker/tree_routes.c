@@ -1,4 +1,4 @@
-/* The requests that move the whole workspace, and its label. */
+/* The requests that move a whole tree, the workspace or the packages, and the label of the workspace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -35,20 +35,35 @@ static enum kz_rc label_of(const struct kz_json *o, const char **label, struct k
 	return KZ_OK;
 }
 
-static enum kz_rc open_home(struct kz_worker *w, int *home, struct kz_err *err)
+/* Which of the two trees: the workspace unless it says otherwise. */
+static enum kz_rc place_of(const struct kz_json *o, const char **place, struct kz_err *err)
 {
-	*home = kz_space_at(w->space.dir, KZ_SPACE_HOME, O_RDONLY | O_DIRECTORY, 0);
-	return *home < 0 ? kz_refuse(err, KZ_R_WORKER_FAULT,
-				     "the workspace cannot be opened: error %d", errno) :
-			   KZ_OK;
+	const char *name = kz_json_get(o, "place") ? kz_json_str(o, "place", "") : "space";
+
+	bool is_packages = kz_str_eq(name, "packages");
+
+	*place = is_packages ? KZ_SPACE_PACKAGES : KZ_SPACE_HOME;
+	if (!is_packages && !kz_str_eq(name, "space"))
+		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the place is unknown");
+	return KZ_OK;
 }
 
-/* out: a workspace that can be neither emptied nor believed ends the worker's use */
-static enum kz_rc clear(struct kz_worker *w, struct kz_err *err)
+static enum kz_rc open_place(struct kz_worker *w, const char *place, int *dir, struct kz_err *err)
 {
-	enum kz_rc rc = kz_tree_clear(w->space.dir, w->boot.tenant_uid, w->boot.tenant_gid, err);
+	*dir = kz_space_at(w->space.dir, place, O_RDONLY | O_DIRECTORY, 0);
+	return *dir < 0 ? kz_refuse(err, KZ_R_WORKER_FAULT, "/%s cannot be opened: error %d", place,
+				    errno) :
+			  KZ_OK;
+}
 
-	w->tenure.label[0] = 0;
+/* out: a tree that can be neither emptied nor believed ends the worker's use */
+static enum kz_rc clear(struct kz_worker *w, const char *place, struct kz_err *err)
+{
+	enum kz_rc rc =
+		kz_tree_clear(w->space.dir, place, w->boot.tenant_uid, w->boot.tenant_gid, err);
+
+	if (kz_str_eq(place, KZ_SPACE_HOME))
+		w->tenure.label[0] = 0;
 	if (rc != KZ_OK)
 		w->tenure.state = KZ_TENURE_BROKEN;
 	return rc;
@@ -78,17 +93,20 @@ static enum kz_rc begin_get(struct kz_client *c, const struct kz_json *o, int64_
 {
 	const struct kz_walk_bounds b = { .bytes = kz_json_num(o, "bytes", -1),
 					  .entries = kz_json_num(o, "entries", -1) };
-	int home;
+	const char *place;
+	int dir;
 
 	if (check(c, o, err) != KZ_OK)
 		return KZ_E_TEMPFAIL;
+	if (place_of(o, &place, err) != KZ_OK)
+		return KZ_E_DATA;
 	if (b.bytes < 0 || b.entries < 0)
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "a bound is missing");
 	if (c->w->tree_in)
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the workspace is on its way in");
-	if (open_home(c->w, &home, err) != KZ_OK)
+	if (open_place(c->w, place, &dir, err) != KZ_OK)
 		return KZ_E_OS;
-	return kz_tree_out_new(home, &b, &c->tree, length, err);
+	return kz_tree_out_new(dir, &b, &c->tree, length, err);
 }
 
 void kz_client_tree_get(struct kz_client *c, const struct kz_json *o, struct kz_slice tail)
@@ -138,7 +156,7 @@ static void drop_in(struct kz_worker *w)
 	w->tree_in = NULL;
 	w->tree_from = NULL;
 	if (w->tenure.state == KZ_TENURE_BOUND)
-		(void)clear(w, NULL);
+		(void)clear(w, w->tree_place, NULL);
 }
 
 void kz_client_tree_gone(struct kz_client *c)
@@ -176,16 +194,18 @@ void kz_client_tree_stop(struct kz_worker *w)
 static enum kz_rc begin_put(struct kz_client *c, const struct kz_json *o, struct kz_err *err)
 {
 	struct kz_worker *w = c->w;
-	const char *label;
-	int home;
+	const char *label, *place;
+	int dir;
 
-	if (check(c, o, err) != KZ_OK || label_of(o, &label, err) != KZ_OK)
+	if (check(c, o, err) != KZ_OK || label_of(o, &label, err) != KZ_OK ||
+	    place_of(o, &place, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (kz_client_tree_is_moving(w))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the workspace is on its way");
-	if (clear(w, err) != KZ_OK || open_home(w, &home, err) != KZ_OK)
+	if (clear(w, place, err) != KZ_OK || open_place(w, place, &dir, err) != KZ_OK)
 		return KZ_E_OS;
-	w->tree_in = kz_tree_in_new(home, w->boot.tenant_uid, w->boot.tenant_gid);
+	w->tree_place = place;
+	w->tree_in = kz_tree_in_new(dir, w->boot.tenant_uid, w->boot.tenant_gid);
 	if (!w->tree_in)
 		return kz_refuse(err, KZ_R_WORKER_FAULT, "out of memory");
 	w->tree_from = c;
@@ -245,7 +265,9 @@ void kz_client_tree_end(struct kz_client *c, const struct kz_json *o, struct kz_
 	kz_tree_in_free(w->tree_in);
 	w->tree_in = NULL;
 	w->tree_from = NULL;
-	(void)kz_str_copy(w->tenure.label, KZ_TENURE_LABEL, w->tree_label, NULL);
+	/* the label names what the workspace holds, whatever packages there are */
+	if (kz_str_eq(w->tree_place, KZ_SPACE_HOME))
+		(void)kz_str_copy(w->tenure.label, KZ_TENURE_LABEL, w->tree_label, NULL);
 	j = kz_json_object();
 	kz_json_set_int(j, "entries", count);
 	kz_client_answer(c, 200, j);

@@ -266,9 +266,23 @@ static void take_limits(struct kz_view *v)
 }
 
 static const char *const places_in[KZ_VIEW_PLACES] = {
-	"/",         "/work",     "/work/space", "/work/code",   "/tmp",
-	"/var/tmp",  "/dev",      "/dev/shm",    "/dev/mqueue",  "/dev/null",
-	"/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/work/shared",
+	"/",
+	"/work",
+	"/work/space",
+	"/work/code",
+	"/tmp",
+	"/var/tmp",
+	"/dev",
+	"/dev/shm",
+	"/dev/mqueue",
+	"/dev/null",
+	"/dev/zero",
+	"/dev/full",
+	"/dev/random",
+	"/dev/urandom",
+	"/work/shared",
+	"/work/packages",
+	"/work/node_modules",
 };
 static const char *const places_out[KZ_VIEW_PLACES] = { "/",           KZ_SPACE_AT, "/dev",
 							"/dev/mqueue", "/dev/null", "/tmp",

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KZ_VIEW_PLACES 15
+#define KZ_VIEW_PLACES 17
 /* Owner and mode of a place that stays; all 0: it is not there. */
 struct kz_view_mode {
 	uint32_t mode, uid, gid, rdev;

@@ -1,4 +1,4 @@
-"""The far end of a worker's forwarder: listens on DIR/proxy.sock, tells of each connection on
+"""The far end of a worker's forwarder: listens on the one socket of DIR (DIR/proxy.sock, DIR/gateway.sock), tells of each connection on
 standard output, and does what the first line after the preamble asks for.
 
     far_end.py DIR [BACKLOG [SECONDS]]      SECONDS: wait that long before the first connection is taken
@@ -72,7 +72,7 @@ def serve(conn):
 
 
 def main():
-    path = os.path.join(sys.argv[1], "proxy.sock")
+    path = os.path.join(sys.argv[1], os.path.basename(sys.argv[1].rstrip("/")) + ".sock")
     if os.path.exists(path):
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX)

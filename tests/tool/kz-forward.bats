@@ -18,7 +18,7 @@ setup() {
 
 teardown() {
 	[ -z "$FAR" ] || kill "$FAR" 2>/dev/null || :
-	rm -f "$DIR/proxy.sock"
+	rm -f "$DIR"/*.sock
 }
 
 # start the far end; arguments as far_end.py has them after DIR
@@ -290,4 +290,33 @@ print("full")'
 		tenant /usr/bin/python3 -c "${PORT}port('hold'); rest(port('give 100000'))" || return 1
 		clean || return 1
 	done
+}
+
+@test "BRK-5 BRK-33: the way to the gateway is another port, for another execution, and never beside the one to the proxy" {
+	far_dies
+	DIR=$WORKER_STATE/run/gateway
+	far
+	WK_GATEWAY=fedcba9876543210fedcba9876543210
+	export WK_GATEWAY
+	unset WK_EXECUTION
+	tenant /usr/bin/python3 -c "${PORT//3128/8000}"'
+print(rest(port("give 5")))
+try: socket.create_connection(("127.0.0.1", 3128), 5); print("open")
+except OSError as e: print(e.errno)'
+	[ "$(out)" = "$(printf "b'xxxxx'\n111")" ]
+	until_told '.ask == "give 5"'
+	[ "$(jq -r 'select(.ask) | .preamble' <"$LOG")" = "KZ-EXECUTION $WK_GATEWAY" ]
+	[ "$(jq -r 'select(.ask) | .uid' <"$LOG")" = "$(jq .uid_base "$WORKER_STATE/workers/w-1/worker.json")" ]
+	clean
+	unset WK_GATEWAY
+	tenant /usr/bin/python3 -c "${PORT//3128/8000}"'
+try: port(); print("open")
+except OSError as e: print(e.errno)'
+	[ "$(out)" = 111 ]
+	clean
+	wk bind "$LEASE" "$(fence)" 600000 + reset "$LEASE" t
+	export WK_EXECUTION=0123456789abcdef0123456789abcdef WK_GATEWAY=fedcba9876543210fedcba9876543210
+	wk bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 20000 1048576 /bin/true
+	[ "$status" -ne 0 ]
+	[[ $(cat "$WORKER_STATE/err") == *malformed_input* ]]
 }

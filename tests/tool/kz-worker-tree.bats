@@ -283,3 +283,21 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	lease tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 100 10
 	cmp "$BATS_TEST_TMPDIR/s" "$WORKER_STATE/out"
 }
+
+# shellcheck disable=SC2016 # for the tenant's shell
+@test "BRK-25 BRK-26: packages are a tree of their own beside the workspace, and gone with the lease" {
+	export WK_PACKAGES=1
+	stream_of "$BATS_TEST_TMPDIR/packages" 'cd /work/packages; mkdir -p python/x node_modules/y; echo 1 >python/x/__init__.py
+		echo "module.exports = 7" >node_modules/y/index.js; ! touch /work/new 2>/dev/null'
+	[ "$status" -eq 0 ]
+	entries show <"$BATS_TEST_TMPDIR/packages" >"$BATS_TEST_TMPDIR/list"
+	grep -q "^file 0644 [0-9]* 2 b'python/x/__init__.py' " "$BATS_TEST_TMPDIR/list"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/list")" -eq 6 ]
+	lease tree-put "$LEASE" any "$BATS_TEST_TMPDIR/packages" + health + exec "$LEASE" 20000 1048576 /bin/sh -c \
+		'cat /work/packages/python/x/__init__.py /work/node_modules/y/index.js; echo more >>/work/packages/python/x/__init__.py; ls -A /work/space'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$WORKER_STATE/out")" = "$(printf '1\nmodule.exports = 7')" ]
+	[ "$(jq -r 'select(.label != null) | .label' "$WORKER_STATE/said" | head -n 1)" = "" ]
+	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'ls -A /work/packages /work/space'
+	[ "$(tr -d '\n' <"$WORKER_STATE/out")" = "/work/packages:/work/space:" ]
+}

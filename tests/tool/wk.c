@@ -84,7 +84,8 @@ static enum kz_rc do_exec(struct call *c)
 				.output_bytes = number(c, 3),
 				.open_files = 256,
 				.stdin_open = ev.stdin_fd >= 0,
-				.execution = getenv("WK_EXECUTION") };
+				.execution = getenv("WK_EXECUTION"),
+				.gateway = getenv("WK_GATEWAY") };
 	kz_auto_json struct kz_json *shared = NULL;
 	struct kz_json *record = NULL;
 	int n = 0;
@@ -116,14 +117,20 @@ static enum kz_rc do_put(struct call *c)
 }
 
 /* tree-put LEASE LABEL FILE [PIECE]: "cut" for PIECE sends no end */
+static enum kz_wk_tree tree(void)
+{
+	return getenv("WK_PACKAGES") ? KZ_WK_TREE_PACKAGES : KZ_WK_TREE_SPACE;
+}
+
 static enum kz_rc do_tree_put(struct call *c)
 {
 	kz_auto_close int fd = open(arg(c, 3), O_RDONLY | O_CLOEXEC);
 	bool is_cut = kz_str_eq(arg(c, 4), "cut");
 	char piece[65536];
 	size_t most = !is_cut && number(c, 4) > 0 ? (size_t)number(c, 4) : sizeof piece;
-	enum kz_rc rc = fd < 0 ? kz_err_sys(&c->err, KZ_E_NOINPUT, "cannot open the stream") :
-				 kz_wk_tree_put_begin(c->w, arg(c, 1), arg(c, 2), soon(), &c->err);
+	enum kz_rc rc =
+		fd < 0 ? kz_err_sys(&c->err, KZ_E_NOINPUT, "cannot open the stream") :
+			 kz_wk_tree_put_begin(c->w, arg(c, 1), tree(), arg(c, 2), soon(), &c->err);
 	ssize_t n;
 
 	while (rc == KZ_OK && (n = read(fd, piece, most)) > 0)
@@ -162,8 +169,8 @@ static enum kz_rc do_call(struct call *c)
 		return kz_wk_get(c->w, arg(c, 1), arg(c, 2), number(c, 3), to_stdout, NULL, &size,
 				 soon(), &c->err);
 	if (kz_str_eq(verb, "tree-get"))
-		return kz_wk_tree_get(c->w, arg(c, 1), number(c, 2), number(c, 3), to_stdout, NULL,
-				      soon(), &c->err);
+		return kz_wk_tree_get(c->w, arg(c, 1), tree(), number(c, 2), number(c, 3),
+				      to_stdout, NULL, soon(), &c->err);
 	if (kz_str_eq(verb, "tree-put"))
 		return do_tree_put(c);
 	if (kz_str_eq(verb, "label"))

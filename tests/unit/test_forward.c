@@ -68,7 +68,7 @@ static int set_up(void **state)
 	assert_return_code(listen(p->proxy, 128), errno);
 	p->dir_fd = open(p->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(kz_serve_new(&p->serve, &err), KZ_OK);
-	p->forward = kz_forward_new(p->serve, p->dir_fd);
+	p->forward = kz_forward_new(p->serve, (const int[KZ_WAYS]){ p->dir_fd, p->dir_fd });
 	assert_non_null(p->forward);
 	*state = p;
 	return 0;
@@ -102,7 +102,8 @@ static void start(struct place *p)
 	assert_return_code(bind(p->listener, (struct sockaddr *)&p->at, sizeof p->at), errno);
 	assert_return_code(listen(p->listener, 16), errno);
 	assert_return_code(getsockname(p->listener, (struct sockaddr *)&p->at, &n), errno);
-	assert_int_equal(kz_forward_start(p->forward, p->listener, EXECUTION, &err), KZ_OK);
+	assert_int_equal(kz_forward_start(p->forward, KZ_WAY_PROXY, p->listener, EXECUTION, &err),
+			 KZ_OK);
 }
 
 static void look(void *arg)

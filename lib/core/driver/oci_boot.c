@@ -84,13 +84,12 @@ enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *
 	int files[KZ_CG_FILES];
 	char path[KZ_OCI_PATH];
 	int control = -1;
-	int proxy = -1;
 	int boot = -1;
 	int ready = -1;
 	enum kz_rc rc;
 
 	memset(b, 0, sizeof *b);
-	b->boot_write = b->ready_read = b->output = b->proxy_at = -1;
+	b->boot_write = b->ready_read = b->output = b->ways_at = -1;
 	b->names = kz_json_object();
 	rc = open_output(&b->output, err);
 	if (!rc)
@@ -104,10 +103,14 @@ enum kz_rc kz_oci_boot_open(const struct kz_oci *o, const struct kz_oci_record *
 	if (!rc)
 		rc = kz_unix_listen(path, 0660, o->gid, BACKLOG, &control, err);
 	pass(b, control, "control");
-	if (!rc)
-		rc = kz_oci_proxy_open(o, &proxy, err);
-	b->proxy_at = b->count;
-	pass(b, proxy, "proxy_dir");
+	b->ways_at = b->count;
+	for (int i = 0; i < KZ_WAYS; i++) {
+		int dir = -1;
+
+		if (!rc)
+			rc = kz_oci_way_open(o, (enum kz_way)i, &dir, err);
+		pass(b, dir, kz_way_text((enum kz_way)i)->boot);
+	}
 	if (!rc)
 		rc = kz_cg_open(&r->cg, files, err);
 	if (!rc)

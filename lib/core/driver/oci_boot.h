@@ -6,13 +6,14 @@
 #define KZ_CORE_DRIVER_OCI_BOOT_H
 
 #include "core/driver/oci.h"
+#include "rule/way.h"
 
-#define KZ_BOOT_FDS (KZ_CG_FILES + 4)
+#define KZ_BOOT_FDS (KZ_CG_FILES + 3 + KZ_WAYS)
 
 struct kz_oci_boot {
-	int fds[KZ_BOOT_FDS]; /* in order 3, 4, ...: boot pipe, ready, control, proxy_dir, cgroup files */
+	int fds[KZ_BOOT_FDS]; /* in order 3, 4, ...: boot pipe, ready, control, ways out, cgroup files */
 	int count;
-	int proxy_at;   /* which of fds is proxy_dir; -1: none */
+	int ways_at;    /* which of fds is the first of KZ_WAYS directories; -1: none */
 	int boot_write; /* the driver's ends of the two pipes */
 	int ready_read;
 	int output;            /* what the runtime and process 1 print; bounded */

@@ -60,7 +60,7 @@ static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
 				   .state_dir = state_dir,
 				   .fds = b->fds,
 				   .fd_count = b->count,
-				   .proxy_at = b->proxy_at,
+				   .ways_at = b->ways_at,
 				   .output = b->output };
 
 	if (kz_oci_unit(o, r->worker, unit, err) ||

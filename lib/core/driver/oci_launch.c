@@ -17,6 +17,7 @@
 #include "base/sig.h"
 #include "base/str.h"
 #include "base/sys.h"
+#include "core/driver/oci_boot.h"
 #include "core/driver/oci_rootless.h"
 #include "rule/reason.h"
 
@@ -27,7 +28,7 @@
 /* The command line of "run", for each flavor. */
 struct args {
 	const char *v[ARGS_MAX];
-	char text[KZ_CG_FILES + 4][24];
+	char text[KZ_BOOT_FDS][24];
 	int n;
 };
 
@@ -72,7 +73,7 @@ static void build_args(const struct kz_oci_launch *l, struct args *a)
 /* fds become 3, 4, ...; report stays open until exec. */
 static enum kz_rc place_fds(const struct kz_oci_launch *l, int *report, struct kz_err *err)
 {
-	int high[KZ_CG_FILES + 4];
+	int high[KZ_BOOT_FDS];
 	int empty[2] = { -1, -1 };
 	int out = fcntl(l->output, F_DUPFD_CLOEXEC, ABOVE);
 	int up = fcntl(*report, F_DUPFD_CLOEXEC, ABOVE);
@@ -100,6 +101,15 @@ static enum kz_rc place_fds(const struct kz_oci_launch *l, int *report, struct k
 	return KZ_OK;
 }
 
+static enum kz_rc detach_ways(const struct kz_oci_launch *l, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	for (int i = 0; i < KZ_WAYS && l->ways_at >= 0 && !rc; i++)
+		rc = kz_oci_way_detach(l->o, (enum kz_way)i, l->fds[l->ways_at + i], err);
+	return rc;
+}
+
 /* In the child, up to exec.  Returns only on failure. */
 static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, int *report,
 				 struct kz_err *err)
@@ -119,8 +129,7 @@ static enum kz_rc become_runtime(const struct kz_oci_launch *l, pid_t driver, in
 	    (l->o->is_rootless && kz_rootless_enter(l, err)) ||
 	    kz_oci_root_mount(l->o, l->root, err) ||
 	    (l->r->rt.single_use && kz_oci_control_mount(l->o, l->r, l->control, err)) ||
-	    (l->proxy_at >= 0 && kz_oci_proxy_detach(l->o, l->fds[l->proxy_at], err)) ||
-	    place_fds(l, report, err))
+	    detach_ways(l, err) || place_fds(l, report, err))
 		return err->rc;
 	if (chdir("/") != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot enter /");

@@ -6,6 +6,7 @@
 #define KZ_CORE_DRIVER_OCI_PART_H
 
 #include "core/driver/oci.h"
+#include "rule/way.h"
 
 /* STATE/format into out. */
 enum kz_rc kz_oci_path(const struct kz_oci *o, char out[KZ_OCI_PATH], struct kz_err *err,
@@ -52,8 +53,8 @@ struct kz_oci_launch {
 	const char *state_dir; /* the runtime's own --root */
 	const int *fds;        /* become 3, 4, ... */
 	int fd_count;
-	int proxy_at; /* which of them is the directory of the proxy; -1: none */
-	int output;   /* stdout and stderr */
+	int ways_at; /* which of them is the first directory of a way out; -1: none */
+	int output;  /* stdout and stderr */
 };
 
 /* config.json of one worker into its bundle directory. */
@@ -73,10 +74,10 @@ enum kz_rc kz_oci_control_lend(const struct kz_oci *o, const struct kz_oci_recor
 			       struct kz_err *err);
 enum kz_rc kz_oci_control_take(const struct kz_oci *o, const struct kz_oci_record *r,
 			       struct kz_err *err);
-/* Make the directory of the proxy's socket when it is missing, and open it. out: dir. err: driver_failed */
-enum kz_rc kz_oci_proxy_open(const struct kz_oci *o, int *dir, struct kz_err *err);
+/* Make the directory of a way's socket when it is missing, and open it. out: dir. err: driver_failed */
+enum kz_rc kz_oci_way_open(const struct kz_oci *o, enum kz_way way, int *dir, struct kz_err *err);
 /* After kz_oci_root_mount: put in place of that descriptor one of a read-only mount of the directory that stands nowhere. */
-enum kz_rc kz_oci_proxy_detach(const struct kz_oci *o, int dir, struct kz_err *err);
+enum kz_rc kz_oci_way_detach(const struct kz_oci *o, enum kz_way way, int dir, struct kz_err *err);
 /* Run the runtime to the end of its "run --detach". err: runtime_unavailable with its last words */
 enum kz_rc kz_oci_runtime_start(const struct kz_oci_launch *l, struct kz_deadline until,
 				struct kz_err *err);

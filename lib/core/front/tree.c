@@ -24,9 +24,9 @@ static const struct {
 	const char *name;
 	mode_t mode;
 } folders[] = {
-	{ "env", 0750 },     { "keys", 0750 },   { "run", 02750 },
-	{ "workers", 0750 }, { "image", 0755 },  { "log", 0750 },
-	{ "audit", 02770 },  { "valkey", 0700 }, { "run/proxy", 0711 },
+	{ "env", 0750 },       { "keys", 0750 },        { "run", 02750 },   { "workers", 0750 },
+	{ "image", 0755 },     { "log", 0750 },         { "audit", 02770 }, { "valkey", 0700 },
+	{ "run/proxy", 0711 }, { "run/gateway", 0711 },
 };
 
 gid_t kz_front_gid(const struct kz_settings *s)

@@ -120,7 +120,8 @@ static enum kz_rc load(struct kz_job *j, const char *label, struct kz_err *err)
 	if (k->now.tree.size >= 0)
 		rc = kz_workspace_fetch(k->objects, k->key, &k->now.tree, &tar, l.until, err);
 	if (!rc)
-		rc = kz_wk_tree_put_begin(j->worker, j->lease.id, label, l.until, err);
+		rc = kz_wk_tree_put_begin(j->worker, j->lease.id, KZ_WK_TREE_SPACE, label, l.until,
+					  err);
 	if (!rc)
 		rc = stream(&l, tar, err);
 	kz_buf_release(&l.piece);

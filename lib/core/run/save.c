@@ -62,8 +62,8 @@ static enum kz_rc collect_add(void *arg, const void *p, size_t n, struct kz_err 
 
 static enum kz_rc collect(struct kz_job *j, struct collect *c, struct kz_err *err)
 {
-	enum kz_rc rc = kz_wk_tree_get(j->worker, j->lease.id, c->bounds.bytes, c->bounds.entries,
-				       collect_add, c, c->until, err);
+	enum kz_rc rc = kz_wk_tree_get(j->worker, j->lease.id, KZ_WK_TREE_SPACE, c->bounds.bytes,
+				       c->bounds.entries, collect_add, c, c->until, err);
 
 	if (!rc && c->pack)
 		return kz_tree_pack_end(kz_take(c->pack), &c->sum, err);

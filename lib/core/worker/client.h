@@ -88,6 +88,8 @@ struct kz_wk_exec {
 	int64_t open_files;
 	bool stdin_open;       /* stream standard input; else it is empty */
 	const char *execution; /* open the way to the proxy for it; NULL: shut */
+	const char *
+		gateway; /* open the way to the gateway for it, and then not to the proxy; NULL: shut */
 	/* {"manifest_sha256","audience_version","files":[{"name","size","sha256"}]}: the read-only files that must be there; NULL: none */
 	struct kz_json *shared;
 };

@@ -184,6 +184,8 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 	kz_json_set_int(o, "output_bytes", x->output_bytes);
 	kz_json_set_int(o, "open_files", x->open_files);
 	kz_json_set_bool(o, "stdin", x->stdin_open);
+	if (x->gateway)
+		kz_json_set_str(o, "gateway", x->gateway);
 	if (x->execution) {
 		struct kz_json *e = kz_json_object();
 

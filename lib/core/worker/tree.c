@@ -1,4 +1,4 @@
-/* The whole workspace of a worker, out and in. */
+/* A whole tree of a worker, out and in. */
 #include "core/worker/tree.h"
 
 #include <string.h>
@@ -47,8 +47,15 @@ static enum kz_rc drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
 	return KZ_OK;
 }
 
-enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, int64_t bytes, int64_t entries,
-			  kz_wk_sink sink, void *arg, struct kz_deadline until, struct kz_err *err)
+static void set_place(struct kz_json *o, enum kz_wk_tree tree)
+{
+	if (tree == KZ_WK_TREE_PACKAGES)
+		kz_json_set_str(o, "place", "packages");
+}
+
+enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, enum kz_wk_tree tree, int64_t bytes,
+			  int64_t entries, kz_wk_sink sink, void *arg, struct kz_deadline until,
+			  struct kz_err *err)
 {
 	kz_auto_json struct kz_json *o = of_lease(lease);
 	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(8192);
@@ -56,6 +63,7 @@ enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, int64_t bytes, int
 	int64_t n = 0;
 	enum kz_rc rc;
 
+	set_place(o, tree);
 	kz_json_set_int(o, "bytes", bytes);
 	kz_json_set_int(o, "entries", entries);
 	rc = kz_json_write(o, &body, err);
@@ -78,10 +86,12 @@ enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, int64_t bytes, int
 }
 
 static enum kz_rc call_with_label(struct kz_wk *w, const char *path, const char *lease,
-				  const char *label, struct kz_deadline until, struct kz_err *err)
+				  enum kz_wk_tree tree, const char *label, struct kz_deadline until,
+				  struct kz_err *err)
 {
 	struct kz_json *o = of_lease(lease);
 
+	set_place(o, tree);
 	kz_json_set_str(o, "label", label);
 	return kz_wire_call(w, "POST", path, o, until, NULL, err);
 }
@@ -89,13 +99,13 @@ static enum kz_rc call_with_label(struct kz_wk *w, const char *path, const char 
 enum kz_rc kz_wk_label(struct kz_wk *w, const char *lease, const char *label,
 		       struct kz_deadline until, struct kz_err *err)
 {
-	return call_with_label(w, "/v1/label", lease, label, until, err);
+	return call_with_label(w, "/v1/label", lease, KZ_WK_TREE_SPACE, label, until, err);
 }
 
-enum kz_rc kz_wk_tree_put_begin(struct kz_wk *w, const char *lease, const char *label,
-				struct kz_deadline until, struct kz_err *err)
+enum kz_rc kz_wk_tree_put_begin(struct kz_wk *w, const char *lease, enum kz_wk_tree tree,
+				const char *label, struct kz_deadline until, struct kz_err *err)
 {
-	enum kz_rc rc = call_with_label(w, "/v1/tree/put", lease, label, until, err);
+	enum kz_rc rc = call_with_label(w, "/v1/tree/put", lease, tree, label, until, err);
 
 	kz_buf_release(&w->tree); /* of a tree that was given up */
 	return rc == KZ_OK ? kz_str_copy(w->tree_lease, sizeof w->tree_lease, lease, err) : rc;
