@@ -6,7 +6,7 @@
 
 static int usage(void)
 {
-	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | addresses FILE | machines GUARDS FILE...\n",
+	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | addresses FILE | imports FILE | machines GUARDS FILE...\n",
 	      stderr);
 	return 64;
 }
@@ -28,6 +28,8 @@ int main(int argc, char **argv)
 		make_reasons(argv[1]);
 	else if (argc == 2 && strcmp(argv[0], "addresses") == 0)
 		make_addresses(argv[1]);
+	else if (argc == 2 && strcmp(argv[0], "imports") == 0)
+		make_imports(argv[1]);
 	else if (argc >= 3 && strcmp(argv[0], "machines") == 0)
 		make_machines(argv[1], argv + 2, argc - 2);
 	else

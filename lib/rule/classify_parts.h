@@ -1,4 +1,4 @@
-/* What the parts of rule/classify share. Nobody else includes it. */
+/* What the parts of rule/classify share; rule/imports reads programs by the same tokens. */
 #ifndef KZ_RULE_CLASSIFY_PARTS_H
 #define KZ_RULE_CLASSIFY_PARTS_H
 

@@ -59,5 +59,6 @@ extern const char *out_root;
 void make_settings(const char *file);
 void make_reasons(const char *file);
 void make_addresses(const char *file);
+void make_imports(const char *file);
 
 #endif
