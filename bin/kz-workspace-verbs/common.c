@@ -95,6 +95,7 @@ enum kz_rc kz_workspace_print(struct kz_cli *cli, const struct kz_workspace *w, 
 	kz_json_set_str(o, "generation", g->name[0] ? g->name : NULL);
 	kz_json_set_int(o, "bytes", g->tree.size < 0 ? 0 : g->tree.size);
 	kz_json_set_int(o, "entries", g->entries);
+	kz_json_set_int(o, "packages_bytes", g->packages.size < 0 ? 0 : g->packages.size);
 	kz_json_set_bool(o, "private", g->is_private);
 	kz_json_set_bool(o, "changed", !kz_str_eq(g->name, before));
 	return kz_out_json(cli, o);

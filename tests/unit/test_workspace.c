@@ -82,6 +82,7 @@ struct ask {
 	const char *tree, *lines; /* NULL: the parent's; "": none */
 	int64_t tree_max, lines_max, keep;
 	bool is_private, is_fresh;
+	const char *packages; /* NULL: the parent's */
 };
 
 static enum kz_rc commit_on(struct place *p, const struct kz_generation *parent, struct ask a,
@@ -89,12 +90,16 @@ static enum kz_rc commit_on(struct place *p, const struct kz_generation *parent,
 {
 	kz_auto_close int tree = a.tree ? holds(a.tree) : -1;
 	kz_auto_close int lines = a.lines && *a.lines ? holds(a.lines) : -1;
+	kz_auto_close int packages = a.packages ? holds(a.packages) : -1;
 	const struct kz_commit c = {
 		.parent = parent,
 		.fence = a.fence,
 		.tree_fd = tree,
 		.entries = a.tree && *a.tree ? 1 : 0,
 		.lines_fd = lines,
+		.packages_fd = packages,
+		.packages_entries = a.packages ? 1 : 0,
+		.packages_max = 10,
 		.drops_lines = a.lines && !*a.lines,
 		.tree_max = a.tree_max ? a.tree_max : 1000,
 		.lines_max = a.lines_max ? a.lines_max : 1000,
@@ -676,6 +681,55 @@ static void test_prune_meanwhile(void **state)
 	newest_is(p, "three", "");
 }
 
+static void check_blob(struct place *p, const struct kz_blob *b, const char *text)
+{
+	kz_auto_buf struct kz_buf got = KZ_BUF_INIT(1000);
+	kz_auto_close int fd = -1;
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_workspace_fetch(p->o, KEY, b, &fd, SOON, &err), KZ_OK);
+	assert_int_equal(kz_fd_read_all(fd, &got, &err), KZ_OK);
+	assert_string_equal(kz_buf_str(&got), text);
+}
+
+/* Packages have a bound of their own, and stay through every change of what lies beside them. */
+static void test_brk26_packages_stand_beside_the_tree(void **state)
+{
+	struct place *p = *state;
+	struct kz_blob first;
+	struct kz_err err;
+
+	done(p, (struct ask){ .fence = 1, .tree = "tree", .packages = "ten bytes!" });
+	first = p->now.packages;
+	check_blob(p, &first, "ten bytes!");
+	refused(p, "packages_over_bound", .fence = 1, .packages = "11 bytes ..");
+	for (int i = 2; i < 6; i++) {
+		char text[8];
+
+		kz_str_format(text, sizeof text, NULL, "tree%d", i);
+		done(p, (struct ask){ .fence = i, .tree = text });
+		assert_string_equal(p->now.packages.id, first.id);
+		assert_int_equal(p->now.packages_entries, 1);
+	}
+	check_blob(p, &p->now.packages, "ten bytes!");
+	assert_int_equal(kz_workspace_newest(p->o, KEY, &p->now, SOON, &err), KZ_OK);
+	assert_string_equal(p->now.packages.sha256, first.sha256);
+	done(p, (struct ask){ .fence = 7, .packages = "others" });
+	check_blob(p, &p->now.packages, "others");
+	check_blob(p, &p->now.tree, "tree5");
+	done(p, (struct ask){ .fence = 8, .tree = "x" });
+	done(p, (struct ask){ .fence = 9, .tree = "y" });
+	/* what no generation names is gone */
+	assert_int_not_equal(kz_workspace_fetch(p->o, KEY, &first, &(int){ -1 }, SOON, &err),
+			     KZ_OK);
+	/* what may hold a copy of a private selection goes with the rest of it [PRJ-52] */
+	done(p, (struct ask){ .fence = 10, .packages = "copy", .is_private = true });
+	assert_true(p->now.is_private);
+	done(p, (struct ask){ .fence = 11, .tree = "fresh", .is_fresh = true });
+	assert_false(p->now.is_private);
+	assert_int_equal(p->now.packages.size, -1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, place_make, place_remove)
@@ -694,6 +748,7 @@ int main(void)
 		T(test_damage),
 		T(test_store_fails),
 		T(test_prune),
+		T(test_brk26_packages_stand_beside_the_tree),
 		T(test_prune_meanwhile),
 	};
 

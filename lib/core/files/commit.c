@@ -27,7 +27,7 @@ struct work {
 	struct kz_generation next;
 	struct kz_generations there;
 	struct kz_deadline most; /* of all of it */
-	char put[2][KZ_ID_HEX];  /* blobs that were stored for it */
+	char put[3][KZ_ID_HEX];  /* blobs that were stored for it */
 	int put_count;
 };
 
@@ -89,12 +89,36 @@ static void mark(struct work *w)
 		next->is_private = false;
 		if (c->lines_fd < 0)
 			next->lines = (struct kz_blob){ .size = -1 };
+		if (c->packages_fd < 0)
+			next->packages = (struct kz_blob){ .size = -1 }, next->packages_entries = 0;
 	}
 	/* what is as it was before is nothing that a program put there */
 	if (c->is_private && !kz_generation_same(next, c->parent))
 		next->is_private = true;
-	if (next->tree.size < 0 && next->lines.size < 0)
+	if (next->tree.size < 0 && next->lines.size < 0 && next->packages.size < 0)
 		next->is_private = false;
+}
+
+static enum kz_rc within_bounds(const struct work *w, struct kz_err *err)
+{
+	const struct kz_commit *c = w->c;
+
+	if (w->next.tree.size > c->tree_max && c->tree_fd >= 0)
+		return kz_refuse(
+			err, KZ_R_WORKSPACE_OVER_BOUND,
+			"the workspace takes %lld bytes, at most %lld are kept (SANDBOX_WORKSPACE_MAX_BYTES)",
+			(long long)w->next.tree.size, (long long)c->tree_max);
+	if (w->next.lines.size > c->lines_max && c->lines_fd >= 0)
+		return kz_refuse(
+			err, KZ_R_LINES_OVER_BOUND,
+			"the record of shown lines takes %lld bytes, at most %lld are kept (SANDBOX_HASHLINE_STATE_MAX_BYTES)",
+			(long long)w->next.lines.size, (long long)c->lines_max);
+	if (w->next.packages.size > c->packages_max && c->packages_fd >= 0)
+		return kz_refuse(
+			err, KZ_R_PACKAGES_OVER_BOUND,
+			"the installed packages take %lld bytes, at most %lld are kept (KZ_PACKAGES_MAX_BYTES)",
+			(long long)w->next.packages.size, (long long)c->packages_max);
+	return KZ_OK;
 }
 
 /* What the next one consists of; an id of "" is to be stored. */
@@ -114,20 +138,14 @@ static enum kz_rc compose(struct work *w, struct kz_err *err)
 		rc = measure(c->lines_fd, &w->next.lines, err);
 	else if (c->drops_lines)
 		w->next.lines = (struct kz_blob){ .size = -1 };
+	if (!rc && c->packages_fd >= 0) {
+		w->next.packages_entries = c->packages_entries;
+		rc = measure(c->packages_fd, &w->next.packages, err);
+	}
 	if (rc)
 		return rc;
 	mark(w);
-	if (w->next.tree.size > c->tree_max && c->tree_fd >= 0)
-		return kz_refuse(
-			err, KZ_R_WORKSPACE_OVER_BOUND,
-			"the workspace takes %lld bytes, at most %lld are kept (SANDBOX_WORKSPACE_MAX_BYTES)",
-			(long long)w->next.tree.size, (long long)c->tree_max);
-	if (w->next.lines.size > c->lines_max && c->lines_fd >= 0)
-		return kz_refuse(
-			err, KZ_R_LINES_OVER_BOUND,
-			"the record of shown lines takes %lld bytes, at most %lld are kept (SANDBOX_HASHLINE_STATE_MAX_BYTES)",
-			(long long)w->next.lines.size, (long long)c->lines_max);
-	return KZ_OK;
+	return within_bounds(w, err);
 }
 
 static enum kz_rc superseded(struct kz_err *err)
@@ -256,7 +274,8 @@ static enum kz_rc put_generation(struct work *w, struct kz_err *err)
 
 static bool names_blob(const struct kz_generation *g, const struct kz_blob *b)
 {
-	return !strcmp(g->tree.id, b->id) || !strcmp(g->lines.id, b->id);
+	return !strcmp(g->tree.id, b->id) || !strcmp(g->lines.id, b->id) ||
+	       !strcmp(g->packages.id, b->id);
 }
 
 /* An old one, and what only it and older ones name. */
@@ -266,7 +285,7 @@ static void remove_old(const struct work *w, const char *name, const struct kz_g
 	char object[KZ_OBJECT_NAME_MAX + 1];
 	struct kz_generation g;
 	struct kz_err ignored = KZ_ERR_INIT;
-	bool is_cut = false, tree = true, lines = true;
+	bool is_cut = false, tree = true, lines = true, packages = true;
 
 	if (kz_generation_get(w->o, w->key, name, &g, &is_cut, until(w), &ignored))
 		return;
@@ -278,11 +297,14 @@ static void remove_old(const struct work *w, const char *name, const struct kz_g
 			continue;
 		tree = tree && !names_blob(stay[i], &g.tree);
 		lines = lines && !names_blob(stay[i], &g.lines);
+		packages = packages && !names_blob(stay[i], &g.packages);
 	}
 	if (tree && g.tree.size >= 0)
 		remove_blob(w, g.tree.id);
 	if (lines && g.lines.size >= 0)
 		remove_blob(w, g.lines.id);
+	if (packages && g.packages.size >= 0)
+		remove_blob(w, g.packages.id);
 }
 
 static void trim(const struct work *w)
@@ -332,6 +354,8 @@ static enum kz_rc advance(struct work *w, struct kz_err *err)
 	rc = store_blob(w, w->c->tree_fd, &w->next.tree, err);
 	if (!rc)
 		rc = store_blob(w, w->c->lines_fd, &w->next.lines, err);
+	if (!rc)
+		rc = store_blob(w, w->c->packages_fd, &w->next.packages, err);
 	if (rc) {
 		undo_blobs(w);
 		return rc;

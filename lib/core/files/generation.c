@@ -18,7 +18,7 @@
 void kz_generation_none(struct kz_generation *g)
 {
 	memset(g, 0, sizeof(*g));
-	g->tree.size = g->lines.size = -1;
+	g->tree.size = g->lines.size = g->packages.size = -1;
 }
 
 static bool same_blob(const struct kz_blob *a, const struct kz_blob *b)
@@ -29,7 +29,7 @@ static bool same_blob(const struct kz_blob *a, const struct kz_blob *b)
 bool kz_generation_same(const struct kz_generation *a, const struct kz_generation *b)
 {
 	return same_blob(&a->tree, &b->tree) && same_blob(&a->lines, &b->lines) &&
-	       a->is_private == b->is_private;
+	       same_blob(&a->packages, &b->packages) && a->is_private == b->is_private;
 }
 
 void kz_workspace_key(const struct kz_secret *identity, const char *actor_id,
@@ -108,6 +108,11 @@ enum kz_rc kz_generation_write(const struct kz_generation *g, const char *key, s
 	set_blob(o, "lines", &g->lines);
 	kz_json_set_int(o, "entries", g->entries);
 	kz_json_set_int(o, "at_s", g->at_s);
+	if (g->packages.size >=
+	    0) { /* those without are written as they were before there were any */
+		set_blob(o, "packages", &g->packages);
+		kz_json_set_int(o, "packages_entries", g->packages_entries);
+	}
 	if (g->is_private) /* those from before there was a mark have no such member */
 		kz_json_set_bool(o, "private", true);
 	rc = kz_json_write_canonical(o, &bare, err);
@@ -155,11 +160,13 @@ enum kz_rc kz_generation_read(const char *p, size_t n, const char *key, const ch
 	if (kz_json_parse(p, n - 1, &o, NULL) || !kz_json_is_object(o))
 		return altered(err);
 	out->entries = kz_json_num(o, "entries", -1);
+	out->packages_entries = kz_json_num(o, "packages_entries", 0);
 	out->at_s = kz_json_num(o, "at_s", -1);
 	out->is_private = kz_json_flag(o, "private", false);
 	if (!take_text(out->name, sizeof(out->name), o, "name") || strcmp(out->name, name) ||
 	    !take_text(out->parent, sizeof(out->parent), o, "parent") ||
-	    !take_blob(o, "tree", &out->tree) || !take_blob(o, "lines", &out->lines))
+	    !take_blob(o, "tree", &out->tree) || !take_blob(o, "lines", &out->lines) ||
+	    (kz_json_get(o, "packages") && !take_blob(o, "packages", &out->packages)))
 		return altered(err);
 	/* One generation has one text: what is not that was not written by us. */
 	rc = kz_generation_write(out, key, &again, err);

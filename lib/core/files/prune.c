@@ -138,6 +138,7 @@ static bool named(struct prune *p, const char *key, const struct items *l, struc
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct kz_generation g;
+		const struct kz_blob *const of[] = { &g.tree, &g.lines, &g.packages };
 		bool is_cut;
 		void *more;
 
@@ -146,13 +147,13 @@ static bool named(struct prune *p, const char *key, const struct items *l, struc
 		if (kz_generation_get(p->o, key, strrchr(l->list[i].name, '/') + 1, &g, &is_cut,
 				      p->until, &ignored))
 			return false;
-		for (int k = 0; k < 2; k++) {
+		for (int k = 0; k < 3; k++) {
 			more = grow(ids->list, ids->count, &ids->room, sizeof(*ids->list),
 				    &ignored);
 			if (!more)
 				return false;
 			ids->list = more;
-			memcpy(ids->list[ids->count++], k ? g.lines.id : g.tree.id, KZ_ID_HEX);
+			memcpy(ids->list[ids->count++], of[k]->id, KZ_ID_HEX);
 		}
 	}
 	return true;

@@ -30,6 +30,7 @@ static enum kz_rc commit(struct kz_workspace *w, const struct kz_image *m, bool 
 		.fence = w->hold.lease.fence,
 		.tree_fd = -1,
 		.lines_fd = lines_fd,
+		.packages_fd = -1,
 		.is_fresh = is_fresh,
 		.tree_max = set->sandbox_workspace_max_bytes,
 		.lines_max = set->sandbox_hashline_state_max_bytes,

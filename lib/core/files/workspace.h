@@ -5,10 +5,11 @@
  * workspace lies below "w/KEY/" in the object store:
  *
  *   w/KEY/g/FENCE-SEQ    a generation: one line of JSON, the newest name counts; written last
- *   w/KEY/b/ID           what generations name: the tree (a tar) and the hashline record
+ *   w/KEY/b/ID           what generations name: the tree (a tar), the hashline record, the
+ *                        installed packages (a tar)
  *
- * A generation names its tree and its hashline record together, so both advance or
- * neither does [WS-14].  FENCE is that of the lease under which it was made (20 digits),
+ * A generation names its tree, its hashline record and its packages together, so all
+ * advance or none does [WS-14].  FENCE is that of the lease under which it was made (20 digits),
  * SEQ counts generations of that lease (6 digits): a writer whose lease is over can
  * never be the newest again.  A commit is valid only while the lease is surely in
  * force; one that returns later has failed, whatever the store did, and nobody else
@@ -49,7 +50,9 @@ struct kz_generation {
 	char parent[KZ_GENERATION_TEXT]; /* what it was made from; "" for the first */
 	struct kz_blob tree;             /* a tar: pax, not compressed */
 	struct kz_blob lines;            /* the hashline record */
+	struct kz_blob packages;         /* what was installed: a tar, with a bound of its own */
 	int64_t entries;                 /* of the tree */
+	int64_t packages_entries;        /* of the packages */
 	int64_t at_s;                    /* wall clock of the commit */
 	bool is_private;                 /* may hold some of a private selection */
 };
@@ -87,6 +90,9 @@ struct kz_commit {
 	int64_t entries;  /* of tree_fd; 0: an empty tree, which is no blob */
 	int lines_fd;     /* -1: the parent's */
 	bool drops_lines; /* there shall be no record */
+	int packages_fd;  /* -1: the parent's */
+	int64_t packages_entries; /* of packages_fd, at least 1 */
+	int64_t packages_max;     /* bytes of its tar, inclusive: KZ_PACKAGES_MAX_BYTES */
 	bool is_private;  /* what is new may hold some of a private selection */
 	bool is_fresh; /* nothing of the parent's tree is in tree_fd: its mark ends, as with an empty one */
 	int64_t tree_max; /* bytes of the tar, inclusive: SANDBOX_WORKSPACE_MAX_BYTES */
@@ -100,7 +106,7 @@ struct kz_commit {
  * Make the next generation.  Blobs first, then the generation; older ones beyond keep
  * are removed afterwards, which may fail in silence.
  * out: the new one; equal to the parent when nothing changed (then nothing is written).
- * err: workspace_over_bound, lines_over_bound, workspace_superseded (this lease, or a
+ * err: workspace_over_bound, lines_over_bound, packages_over_bound, workspace_superseded (this lease, or a
  *   later one, made another from the parent), lease_lost, and those of the store;
  *   nothing advanced then, unless the store fails twice: in the put and in its undoing
  * wait: until the lease is not sure any more, at most KZ_COMMIT_S

@@ -85,6 +85,7 @@ static enum kz_rc commit(struct kz_job *j, const struct collect *c, struct kz_er
 		.tree_fd = c->tar,
 		.entries = c->sum.entries,
 		.lines_fd = -1,
+		.packages_fd = -1,
 		.is_private = j->scope.is_derived,
 		.tree_max = set->sandbox_workspace_max_bytes,
 		.lines_max = set->sandbox_hashline_state_max_bytes,
