@@ -105,6 +105,8 @@ int main(int argc, char **argv)
 		  "the run may use the network, as approval ID says (default: it may not)", 0, 0 },
 		{ 't', "timeout", KZ_OPT_INT, &ask.wall_ms, "MS", "lower the wall-clock bound", 1,
 		  INT64_MAX },
+		{ 0, "compress", KZ_OPT_FLAG, &ask.is_compressed, NULL,
+		  "what the model reads may be shortened (KZ_COMPRESS)", 0, 0 },
 		{ 0, "classify", KZ_OPT_FLAG, &is_classify, NULL,
 		  "only say whether the program administers a host; nothing is started", 0, 0 },
 		KZ_OPT_JSON(&cli),
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
 		.synopsis =
 			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
 			"[-e NAME[=VALUE]]... [--scope SCOPE] [--documents DIR] [--audience SOURCE] "
-			"[--approve ID] [-t MS] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
+			"[--approve ID] [-t MS] [--compress] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
 		.least = 0,

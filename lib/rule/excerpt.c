@@ -34,29 +34,6 @@ void kz_excerpt_add(struct kz_excerpt *e, const void *p, size_t n)
 	}
 }
 
-/* The length of the character at p[0..n), 0 when there is none. */
-static size_t character(const char *p, size_t n)
-{
-	unsigned char c = (unsigned char)*p;
-	size_t want = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-
-	return c && want <= n && kz_utf8_valid(p, want) ? want : 0;
-}
-
-static enum kz_rc put_text(struct kz_buf *b, const char *p, size_t n, struct kz_err *err)
-{
-	enum kz_rc rc = KZ_OK;
-
-	while (!rc && n) {
-		size_t k = character(p, n);
-
-		rc = k ? kz_buf_add(b, p, k, err) : kz_buf_puts(b, "\xef\xbf\xbd", err);
-		p += k ? k : 1;
-		n -= k ? k : 1;
-	}
-	return rc;
-}
-
 static bool is_middle(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
@@ -87,11 +64,11 @@ enum kz_rc kz_excerpt_text(const struct kz_excerpt *e, struct kz_buf *head, stru
 		last[first + i] =
 			e->tail[(size_t)(e->bytes - (int64_t)n + (int64_t)i) % KZ_EXCERPT_PART];
 	if (after <= KZ_EXCERPT_PART)
-		return put_text(head, last, first + n, err);
+		return kz_text_put(head, last, first + n, err);
 	k = kz_text_cut(last, first);
-	rc = put_text(head, last, first - k, err);
+	rc = kz_text_put(head, last, first - k, err);
 	*omitted = after - KZ_EXCERPT_PART + (int64_t)k;
 	k = cut_begin(last + first, n);
 	*omitted += (int64_t)k;
-	return rc ? rc : put_text(tail, last + first + k, n - k, err);
+	return rc ? rc : kz_text_put(tail, last + first + k, n - k, err);
 }

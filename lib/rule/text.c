@@ -49,3 +49,26 @@ bool kz_text_is_whole(const struct kz_text_scan *t)
 {
 	return !t->is_broken && !t->part_len;
 }
+
+/* The length of the character at p[0..n), 0 when there is none. */
+static size_t character(const char *p, size_t n)
+{
+	unsigned char c = (unsigned char)*p;
+	size_t want = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+
+	return c && want <= n && kz_utf8_valid(p, want) ? want : 0;
+}
+
+enum kz_rc kz_text_put(struct kz_buf *b, const char *p, size_t n, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	while (!rc && n) {
+		size_t k = character(p, n);
+
+		rc = k ? kz_buf_add(b, p, k, err) : kz_buf_puts(b, "\xef\xbf\xbd", err);
+		p += k ? k : 1;
+		n -= k ? k : 1;
+	}
+	return rc;
+}

@@ -4,7 +4,7 @@ MANDIR ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 # Programs that only other programs start.
-HELPERS := $(filter kz-worker kz-archive kz-driver-%,$(PROGRAMS))
+HELPERS := $(filter kz-worker kz-archive kz-compress kz-driver-%,$(PROGRAMS))
 FACES := $(filter-out $(HELPERS),$(PROGRAMS))
 MAN_PAGES := $(wildcard docs/man/*.[1-8])
 COMPLETIONS := $(wildcard scripts/completion/*)

@@ -135,6 +135,17 @@ s.txt secret True
 	jq -e '(.private_selection | not) and .outputs[0].derived_private and .workspace.private' held
 }
 
+@test "CMP-1: what a run that saw the selection printed is not shortened" {
+	printf builtin >"$KZ_STATE/env/KZ_COMPRESS"
+	scope '{"selection":["s=secret"]}'
+	scoped --compress -l shell -c 'seq 10000'
+	rec '.private_selection and .model_view.stdout.omitted_bytes > 0 and (.model_view.stdout | has("compressed") | not)'
+	scope '{"manifest":["a=1"]}'
+	scoped --compress -l shell -c 'seq 10000'
+	rec '.model_view.stdout.compressed.by == "builtin"'
+	rm "$KZ_STATE/env/KZ_COMPRESS"
+}
+
 @test "EXEC-19: every field of document and capability, removed or altered: no code" {
 	for case in 'drop:["actor"]:capability_missing' 'drop:["conversation"]:capability_missing' 'drop:["turn"]:capability_missing' \
 		'drop:["admission_position"]:capability_missing' 'drop:["audience_version"]:capability_missing' 'drop:["manifest_sha256"]:capability_missing' \

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "core/run/compress.h"
 #include "core/run/job.h"
 #include "core/run/shared.h"
 #include "rule/reason.h"
@@ -45,6 +46,7 @@ static int on_output(void *arg, int stream, const void *p, size_t n)
 	s->bytes += (int64_t)n;
 	kz_sha256_add(&s->hash, p, n);
 	kz_excerpt_add(&s->excerpt, p, n);
+	kz_job_compress_add(j, s, p, n);
 	return kz_job_print(j, stream, p, n, &j->failure) ? -1 : 0;
 }
 

@@ -5,9 +5,11 @@
 #ifndef KZ_CORE_RUN_JOB_FLOW_H
 #define KZ_CORE_RUN_JOB_FLOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "port/seal.h"
 #include "rule/excerpt.h"
 #include "rule/path.h"
@@ -28,6 +30,8 @@ struct kz_job_stream {
 	char part[4]; /* begin of a character cut between two events */
 	size_t part_len;
 	struct kz_excerpt excerpt;
+	struct kz_buf whole; /* all of it, where it may be compressed; own */
+	bool is_part;        /* it could not all be kept */
 };
 
 #endif

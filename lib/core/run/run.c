@@ -150,6 +150,8 @@ void kz_job_release(struct kz_job *j)
 	for (size_t i = 0; i < j->input_count; i++)
 		kz_auto_close_(&j->inputs[i].fd);
 	free(j->inputs);
+	for (size_t i = 0; i < 2; i++)
+		kz_buf_release(&j->streams[i].whole);
 	kz_job_outputs_free(j);
 	kz_job_env_free(j);
 	kz_job_shared_free(j);

@@ -43,6 +43,7 @@ struct kz_run_ask {
 	const char *audience;          /* source of the live audience; NULL: none */
 	const char *approval; /* of the network; NULL: there is none, and nothing is asked */
 	int64_t wall_ms;      /* 0: the bound of the settings; else only lowers it */
+	bool is_compressed;   /* what the model reads may be shortened (KZ_COMPRESS) */
 	bool is_json;         /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;
 	int record_fd; /* the record goes there too; -1: nowhere */

@@ -1,5 +1,6 @@
 /* What the model and the members are told of a run: two objects that share the references and nothing else [OUT-12, OUT-13]. */
 #include "base/str.h"
+#include "core/run/compress.h"
 #include "core/run/job.h"
 #include "core/run/output.h"
 #include "rule/excerpt.h"
@@ -16,19 +17,48 @@ static void set_end(struct kz_json *o, const struct kz_verdict *v)
 	kz_json_set(o, "signal", v->has_signal ? kz_json_int(v->signal) : kz_json_null());
 }
 
-static enum kz_rc set_stream(struct kz_json *o, const char *key, const struct kz_job_stream *s,
-			     int64_t dropped, struct kz_err *err)
+/* Instead of begin and end: what it was shortened to, and of what [CMP-7]. */
+static bool set_compressed(struct kz_json *e, const struct kz_job *j, const struct kz_job_stream *s,
+			   int64_t dropped)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(1);
+	const char *by = NULL;
+	struct kz_sha256 hash = s->hash;
+	char sha256[KZ_SHA256_HEX];
+	struct kz_json *c;
+
+	if (!kz_job_compress(j, s, &text, &by))
+		return false;
+	if (!s->sha256[0])
+		kz_sha256_end(&hash, sha256);
+	kz_json_set_str(e, "head", kz_buf_str(&text));
+	kz_json_set_str(e, "tail", "");
+	kz_json_set_int(e, "omitted_bytes", s->bytes - (int64_t)text.len + dropped);
+	c = kz_json_object();
+	kz_json_set_str(c, "by", by);
+	kz_json_set_int(c, "bytes", (int64_t)text.len);
+	kz_json_set_int(c, "original_bytes", s->bytes);
+	kz_json_set_str(c, "original_sha256", s->sha256[0] ? s->sha256 : sha256);
+	kz_json_set(e, "compressed", c);
+	return true;
+}
+
+static enum kz_rc set_stream(struct kz_json *o, const char *key, const struct kz_job *j,
+			     const struct kz_job_stream *s, int64_t dropped, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(EXCERPT_TEXT);
 	kz_auto_buf struct kz_buf tail = KZ_BUF_INIT(EXCERPT_TEXT);
 	struct kz_json *e = kz_json_object();
 	int64_t omitted = 0;
-	enum kz_rc rc = kz_excerpt_text(&s->excerpt, &head, &tail, &omitted, err);
+	enum kz_rc rc;
 
+	kz_json_set(o, key, e);
+	if (set_compressed(e, j, s, dropped))
+		return KZ_OK;
+	rc = kz_excerpt_text(&s->excerpt, &head, &tail, &omitted, err);
 	kz_json_set_str(e, "head", kz_buf_str(&head));
 	kz_json_set_str(e, "tail", kz_buf_str(&tail));
 	kz_json_set_int(e, "omitted_bytes", omitted + dropped);
-	kz_json_set(o, key, e);
 	return rc;
 }
 
@@ -76,8 +106,9 @@ static struct kz_json *model_view(const struct kz_job *j, const struct kz_verdic
 
 	set_end(o, v);
 	kz_json_set_str(o, "reason", v->has_reason ? kz_reason_code(v->reason) : NULL);
-	if (set_stream(o, "stdout", &j->streams[0], kz_json_num(out, "dropped_bytes", 0), err) ||
-	    set_stream(o, "stderr", &j->streams[1], kz_json_num(errs, "dropped_bytes", 0), err)) {
+	if (set_stream(o, "stdout", j, &j->streams[0], kz_json_num(out, "dropped_bytes", 0), err) ||
+	    set_stream(o, "stderr", j, &j->streams[1], kz_json_num(errs, "dropped_bytes", 0),
+		       err)) {
 		kz_json_free(o);
 		return NULL;
 	}
