@@ -17,13 +17,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cell.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/sig.h"
 #include "base/str.h"
 #include "core/egress/health.h"
 #include "core/egress/proxy_health.h"
-#include "core/egress/proxy_jail.h"
 #include "core/egress/proxy_loop.h"
 
 #define LOOPS 8
@@ -119,6 +119,24 @@ static void choose_ids(struct proxy *p, const struct kz_settings *s)
 	p->gid = g ? g->gr_gid : getegid();
 }
 
+/* It sees of the file system what it reads, and the audit. */
+static enum kz_rc leave(const struct proxy *p, const char *state, struct kz_err *err)
+{
+	char root[300], public[300], env[300], audit[300];
+	const struct kz_cell_show shown[] = { { .path = public },
+					      { .path = env },
+					      { .path = audit, .is_written = true } };
+	const struct kz_cell cell = { "kz-proxy", root, shown, 3, p->uid, p->gid };
+	enum kz_rc rc;
+
+	if ((rc = kz_str_format(root, sizeof root, err, "%s/run", state)) ||
+	    (rc = kz_str_format(public, sizeof public, err, "%s/public", state)) ||
+	    (rc = kz_str_format(env, sizeof env, err, "%s/env", state)) ||
+	    (rc = kz_str_format(audit, sizeof audit, err, "%s/audit", state)))
+		return rc;
+	return kz_cell_enter(&cell, err);
+}
+
 static void watch_files(struct proxy *p)
 {
 	static const char *const names[] = { "public", "env" };
@@ -136,7 +154,7 @@ static enum kz_rc open_all(struct proxy *p, const struct kz_proxy_options *o, st
 {
 	static const int ends[] = { SIGTERM, SIGINT, 0 };
 	struct kz_conf c;
-	size_t limit = kz_px_raise_limit();
+	size_t limit = kz_cell_files();
 	enum kz_rc rc;
 
 	if ((rc = kz_seal_init(err)) || (rc = kz_conf_load(&c, o->state, err)) ||
@@ -146,7 +164,7 @@ static enum kz_rc open_all(struct proxy *p, const struct kz_proxy_options *o, st
 	choose_ids(p, &c.set);
 	kz_px_book_init(&p->shared.book, limit > RESERVE + 64 ? (limit - RESERVE) / 2 : 32);
 	if ((rc = kz_sig_open(ends, &p->signals, err)) || (rc = listen_unix(p, &c, err)) ||
-	    (rc = listen_tcp(p, o->listen, err)) || (rc = kz_px_jail(c.state, p->uid, p->gid, err)))
+	    (rc = listen_tcp(p, o->listen, err)) || (rc = leave(p, c.state, err)))
 		return rc;
 	p->shared.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	return p->shared.wake < 0 ? kz_err_sys(err, KZ_E_OS, "eventfd") : KZ_OK;

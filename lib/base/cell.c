@@ -1,5 +1,5 @@
-/* What the proxy leaves behind. */
-#include "core/egress/proxy_jail.h"
+/* What a service leaves behind. */
+#include "base/cell.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -20,7 +20,7 @@
 /* Where nobody set a limit, this is one for memory too. */
 #define MOST 65536
 
-size_t kz_px_raise_limit(void)
+size_t kz_cell_files(void)
 {
 	struct rlimit r;
 
@@ -53,9 +53,11 @@ static enum kz_rc make_dirs(const char *root, const char *path, char out[512], s
  * The same folder at the same path below the new root, with what is mounted in it: in a
  * container /etc/resolv.conf is a mount of its own.
  */
-static enum kz_rc show(const char *root, const char *path, bool is_written, struct kz_err *err)
+static enum kz_rc show(const char *root, const struct kz_cell_show *s, struct kz_err *err)
 {
-	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (is_written ? 0 : MS_RDONLY);
+	unsigned long flags = MS_NOSUID | MS_NODEV | (s->is_code ? 0 : MS_NOEXEC) |
+			      (s->is_written ? 0 : MS_RDONLY);
+	const char *path = s->path;
 	char to[512];
 	enum kz_rc rc = make_dirs(root, path, to, err);
 
@@ -71,36 +73,32 @@ static enum kz_rc show(const char *root, const char *path, bool is_written, stru
 static enum kz_rc show_resolver(const char *root, struct kz_err *err)
 {
 	kz_auto_free char *real = realpath("/etc/resolv.conf", NULL);
-	enum kz_rc rc = show(root, "/etc", false, err);
+	struct kz_cell_show etc = { .path = "/etc" };
+	enum kz_rc rc = show(root, &etc, err);
 	char *slash;
 
 	if (rc != KZ_OK || !real || kz_str_has_prefix(real, "/etc/") ||
 	    !(slash = strrchr(real, '/')) || slash == real)
 		return rc;
 	*slash = 0;
-	return show(root, real, false, err);
+	return show(root, &(struct kz_cell_show){ .path = real }, err);
 }
 
-static enum kz_rc new_root(const char *state, struct kz_err *err)
+static enum kz_rc new_root(const struct kz_cell *c, struct kz_err *err)
 {
-	static const char *const shown[] = { "public", "env", "audit" };
-	char root[300], path[300];
-	enum kz_rc rc = kz_str_format(root, sizeof root, err, "%s/run", state);
+	enum kz_rc rc;
 
-	if (rc != KZ_OK)
-		return rc;
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0 ||
-	    mount("kz-proxy", root, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+	    mount(c->name, c->root, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		  "size=64k,mode=755") != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a file system of its own");
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-		if ((rc = kz_str_format(path, sizeof path, err, "%s/%s", state, shown[i])) ||
-		    (rc = show(root, path, i == 2, err)))
+	for (size_t i = 0; i < c->count; i++)
+		if ((rc = show(c->root, &c->shown[i], err)))
 			return rc;
-	if ((rc = show_resolver(root, err)) != KZ_OK)
+	if ((rc = show_resolver(c->root, err)) != KZ_OK)
 		return rc;
 	/* the old root is stacked on the new one, and goes */
-	if (chdir(root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
+	if (chdir(c->root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
 	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0 ||
 	    mount(NULL, "/", NULL,
 		  MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) != 0)
@@ -122,12 +120,12 @@ static enum kz_rc drop(uid_t uid, gid_t gid, struct kz_err *err)
 	return KZ_OK;
 }
 
-enum kz_rc kz_px_jail(const char *state, uid_t uid, gid_t gid, struct kz_err *err)
+enum kz_rc kz_cell_enter(const struct kz_cell *c, struct kz_err *err)
 {
 	enum kz_rc rc;
 
 	if (geteuid() == 0 &&
-	    ((rc = new_root(state, err)) != KZ_OK || (rc = drop(uid, gid, err)) != KZ_OK))
+	    ((rc = new_root(c, err)) != KZ_OK || (rc = drop(c->uid, c->gid, err)) != KZ_OK))
 		return rc;
 	/* whoever was root is not dumpable any more; another user's stack finds its processes by their environment */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
