@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,6 +20,7 @@
 #include "base/log.h"
 #include "base/sig.h"
 #include "base/str.h"
+#include "core/conf/listen.h"
 #include "core/egress/health.h"
 #include "core/egress/proxy_health.h"
 #include "core/egress/proxy_loop.h"
@@ -70,42 +69,13 @@ static enum kz_rc listen_unix(struct proxy *p, const struct kz_conf *c, struct k
 	return kz_unix_listen(path, 0660, group, 64, &p->health_listener, err);
 }
 
-/* What is taken at a listener inherits these. */
-static bool set_tcp(int fd)
-{
-	int on = 1, unsent_ms = 60000;
-
-	return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-	       setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) == 0 &&
-	       setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0 &&
-	       setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof unsent_ms) == 0;
-}
-
 static enum kz_rc listen_tcp(struct proxy *p, const char *where, struct kz_err *err)
 {
-	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
-	struct sockaddr_in four = { .sin_family = AF_INET };
-	struct sockaddr *at = (struct sockaddr *)&four;
-	socklen_t n = sizeof four;
-	struct kz_target t;
-	int fd;
+	enum kz_rc rc = where ? kz_tcp_listen(where, BACKLOG, &p->shared.listen_tcp, err) : KZ_OK;
 
-	if (!where)
-		return KZ_OK;
-	if (kz_target_parse(where, strlen(where), 0, &t) != KZ_R_NONE || !t.is_literal)
-		return kz_refuse(err, KZ_R_USAGE, "-l takes ADDRESS:PORT, not %s", where);
-	four.sin_port = six.sin6_port = htons(t.port);
-	memcpy(&four.sin_addr, t.addr.bytes, 4);
-	memcpy(&six.sin6_addr, t.addr.bytes, 16);
-	if (t.addr.family == 6) {
-		at = (struct sockaddr *)&six;
-		n = sizeof six;
-	}
-	fd = socket(at->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	p->shared.listen_tcp = fd;
-	if (fd < 0 || !set_tcp(fd) || bind(fd, at, n) != 0 || listen(fd, BACKLOG) != 0)
-		return kz_err_sys(err, KZ_E_CANTCREAT, "cannot listen at %s", where);
-	return KZ_OK;
+	return rc == KZ_E_DATA ?
+		       kz_refuse(err, KZ_R_USAGE, "-l takes ADDRESS:PORT, not %s", where) :
+		       rc;
 }
 
 /* -- start -- */

@@ -61,6 +61,12 @@ enum kz_rc kz_front_scan_stop(const struct kz_front *f, struct kz_deadline until
 /* Copy a tree of plain files and folders; modes 0755 and 0644 by the x bit. */
 enum kz_rc kz_front_copy(const char *from, const char *to, struct kz_err *err);
 
+/* The services of a stack, the private server first (it is there unless KZ_VALKEY_URL names another). */
+#define KZ_FRONT_SERVICES                                                                          \
+	{                                                                                          \
+		"valkey", "kz-controller", "kz-proxy", "kz-gateway"                                \
+	}
+
 /* State of one service as s6 knows it. */
 struct kz_service {
 	bool is_up, wants_up, is_ready;

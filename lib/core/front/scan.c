@@ -51,7 +51,8 @@ static enum kz_rc run_tool(const char *const *argv, struct kz_buf *out, struct k
 static enum kz_rc copy_services(const struct kz_front *f, const struct kz_conf *c,
 				struct kz_err *err)
 {
-	static const char *const names[] = { "common", "kz-controller", "kz-proxy", "valkey" };
+	static const char *const names[] = { "common", "kz-controller", "kz-proxy", "kz-gateway",
+					     "valkey" };
 	char from[KZ_FRONT_PATH + 64], to[KZ_FRONT_PATH], log[KZ_FRONT_PATH];
 	enum kz_rc rc;
 

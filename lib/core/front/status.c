@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "core/egress/view.h"
 #include "core/front/parts.h"
+#include "core/gateway/gateway.h"
 #include "port/json.h"
 #include "rule/reason.h"
 
@@ -42,7 +43,7 @@ static const char *seen(const char *name, const struct kz_json *status)
 static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c,
 				const struct kz_json *status)
 {
-	static const char *const names[] = { "valkey", "kz-controller", "kz-proxy" };
+	static const char *const names[] = KZ_FRONT_SERVICES;
 	struct kz_json *list = kz_json_array();
 
 	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++) {
@@ -119,6 +120,24 @@ static struct kz_json *egress(const struct kz_conf *c)
 	return o;
 }
 
+/* Where the gateway listens, by its own word; null when it does not answer [DEP-5]. */
+static struct kz_json *gateway(const struct kz_front *f)
+{
+	static const char *const keys[] = { "listen", "listening", "reason", "text" };
+	kz_auto_json struct kz_json *told = NULL;
+	struct kz_json *o;
+
+	if (kz_gateway_ask(f->state, kz_deadline_in(KZ_SECONDS(1)), &told, NULL))
+		return kz_json_null();
+	o = kz_json_object();
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		struct kz_json *v = kz_json_get(told, keys[i]);
+
+		kz_json_set(o, keys[i], v ? kz_json_ref(v) : kz_json_null());
+	}
+	return o;
+}
+
 /* Not there, or not for this caller? */
 static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 {
@@ -175,6 +194,7 @@ enum kz_rc kz_front_status(struct kz_front *f, struct kz_json **out, struct kz_e
 	kz_json_set(o, "services", services(f, &c, o));
 	kz_json_set(o, "posture", posture(controller));
 	kz_json_set(o, "egress", rc == KZ_E_CONFIG ? kz_json_null() : egress(&c));
+	kz_json_set(o, "gateway", gateway(f));
 	explain(o, controller);
 	*out = o;
 	if (kz_json_flag(kz_json_get(o, "admission"), "open", false))

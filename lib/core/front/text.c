@@ -65,6 +65,19 @@ static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b,
 	return rc;
 }
 
+/* Where the status page is, or why it is nowhere. */
+static enum kz_rc add_gateway(const struct kz_json *gateway, struct kz_buf *b, struct kz_err *err)
+{
+	const char *listen = kz_json_str(gateway, "listen", NULL);
+
+	if (!listen)
+		return KZ_OK;
+	if (kz_json_flag(gateway, "listening", false))
+		return kz_buf_printf(b, err, "page       http://%s/\n", listen);
+	return kz_buf_printf(b, err, "page       NOT at %s: %s; tried again every 10 s\n", listen,
+			     kz_json_str(gateway, "text", "not listened on"));
+}
+
 /* One line: what an approved run reaches, or why nothing and what helps. */
 static enum kz_rc add_egress(const struct kz_json *egress, struct kz_buf *b, struct kz_err *err)
 {
@@ -107,7 +120,8 @@ enum kz_rc kz_front_status_text(const struct kz_json *status, struct kz_buf *b, 
 	if (rc || (rc = add_trouble(status, b, err)) ||
 	    (rc = add_posture(kz_json_get(status, "posture"), b, err)) ||
 	    (rc = add_egress(kz_json_get(status, "egress"), b, err)) ||
-	    (rc = add_services(kz_json_get(status, "services"), b, err)))
+	    (rc = add_services(kz_json_get(status, "services"), b, err)) ||
+	    (rc = add_gateway(kz_json_get(status, "gateway"), b, err)))
 		return rc;
 	return kz_buf_printf(b, err, "state      %s\n", kz_json_str(status, "state_dir", "?"));
 }

@@ -70,7 +70,7 @@ static enum kz_rc tell_death(const struct kz_front *f, const char *name, int sta
 static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c,
 				 struct kz_err *err)
 {
-	static const char *const names[] = { "valkey", "kz-controller", "kz-proxy" };
+	static const char *const names[] = KZ_FRONT_SERVICES;
 	struct kz_service s;
 
 	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++)
@@ -219,8 +219,9 @@ static enum kz_rc join(const struct kz_front *f, const struct kz_front_up *o, st
 		return kz_err_set(err, KZ_E_TEMPFAIL,
 				  "kz runs already in %s; stop it first with: kz down", f->state);
 	kz_front_say(f, "running; waiting for admission");
-	/* a stack that was started by an older kz has none */
+	/* a stack that was started by an older kz has none of these */
 	(void)kz_front_control(f, "kz-proxy", "-u", NULL);
+	(void)kz_front_control(f, "kz-gateway", "-u", NULL);
 	return kz_front_control(f, "kz-controller", "-u", err);
 }
 

@@ -165,10 +165,11 @@ void kz_gw_free(struct kz_gw *g)
 {
 	if (!g)
 		return;
-	for (size_t i = 0; i < g->listener_count; i++) {
-		kz_watch_free(g->listeners[i].watch);
-		close(g->listeners[i].fd);
-	}
+	for (size_t i = 0; i < KZ_GW_LISTENERS; i++)
+		if (g->listeners[i].watch) {
+			kz_watch_free(g->listeners[i].watch);
+			close(g->listeners[i].fd);
+		}
 	while (g->conns) {
 		kz_gw_over(g->conns);
 		kz_gw_close(g->conns);
@@ -199,20 +200,32 @@ enum kz_rc kz_gw_add(struct kz_gw *g, const struct kz_gw_route *route, struct kz
 enum kz_rc kz_gw_listen(struct kz_gw *g, int fd, enum kz_gw_from from, bool is_tcp,
 			struct kz_err *err)
 {
-	struct kz_gw_listener *l = &g->listeners[g->listener_count];
+	struct kz_gw_listener *l = g->listeners;
 
-	if (g->listener_count == KZ_GW_LISTENERS) {
+	while (l < g->listeners + KZ_GW_LISTENERS && l->watch)
+		l++;
+	if (l == g->listeners + KZ_GW_LISTENERS) {
 		close(fd);
 		return kz_err_set(err, KZ_E_SOFTWARE, "too many listeners");
 	}
 	*l = (struct kz_gw_listener){ .g = g, .fd = fd, .from = from, .is_tcp = is_tcp };
 	l->watch = kz_serve_listen(g->serve, fd, on_accept, l);
-	if (!l->watch) {
-		close(fd);
-		return kz_err_set(err, KZ_E_OS, "cannot watch a listener");
+	if (l->watch)
+		return KZ_OK;
+	close(fd);
+	return kz_err_set(err, KZ_E_OS, "cannot watch a listener");
+}
+
+void kz_gw_unlisten(struct kz_gw *g)
+{
+	for (size_t i = 0; i < KZ_GW_LISTENERS; i++) {
+		struct kz_gw_listener *l = &g->listeners[i];
+
+		if (!l->watch || !l->is_tcp)
+			continue;
+		kz_watch_free(kz_take(l->watch));
+		close(l->fd);
 	}
-	g->listener_count++;
-	return KZ_OK;
 }
 
 void kz_gw_hosts(struct kz_gw *g, const char *names, const char *listen)

@@ -80,6 +80,8 @@ enum kz_rc kz_gw_add(struct kz_gw *g, const struct kz_gw_route *route, struct kz
 /* Take connections at a listening, non-blocking descriptor. own: fd is taken, also on failure. err: KZ_E_OS */
 enum kz_rc kz_gw_listen(struct kz_gw *g, int fd, enum kz_gw_from from, bool is_tcp,
 			struct kz_err *err);
+/* Take no more connections over TCP; those there are go on. */
+void kz_gw_unlisten(struct kz_gw *g);
 /* Names that the Host of a TCP request may have beside the loopback's, "HOST,HOST"; and the address that is listened on, ADDRESS:PORT. "" for none. own: borrowed */
 void kz_gw_hosts(struct kz_gw *g, const char *names, const char *listen);
 

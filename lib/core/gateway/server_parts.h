@@ -42,7 +42,7 @@ struct kz_gw_conn {
 
 struct kz_gw_listener {
 	struct kz_gw *g;
-	struct kz_watch *watch;
+	struct kz_watch *watch; /* NULL: this place is free */
 	int fd;
 	enum kz_gw_from from;
 	bool is_tcp;
@@ -56,7 +56,6 @@ struct kz_gw {
 	struct kz_gw_conn *conns;
 	size_t count;
 	struct kz_gw_listener listeners[KZ_GW_LISTENERS];
-	size_t listener_count;
 	struct kz_gw_route routes[KZ_GW_ROUTES];
 	size_t route_count;
 	const char *names, *listen; /* good Hosts */

@@ -1,0 +1,227 @@
+/* The process that asks, and who waits for it. */
+#include "core/gateway/facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/proc.h"
+#include "base/sig.h"
+#include "base/str.h"
+#include "base/where.h"
+
+#define FRESH_MS 1000
+#define ANSWER_MAX (1 << 20) /* both lines */
+#define PATIENCE KZ_SECONDS(20)
+
+struct kz_facts {
+	int fd; /* until it is served */
+	struct kz_serve *serve;
+	struct kz_conn *conn;
+	struct kz_timer *late;
+	kz_serve_fn lost;
+	void *lost_arg;
+	bool is_asked, is_lost;
+	struct kz_facts_wait *waits;
+	struct kz_json *status, *scope;
+	int64_t told_ms; /* 0: never */
+};
+
+/* -- the process that asks: it has the rights, and reads one byte -- */
+
+/* The one line that a program prints, or "null". */
+static void say(int fd, const char *program, const char *verb)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(ANSWER_MAX / 2 - 2);
+	char path[512];
+	const char *argv[] = { path, verb, "-j", NULL };
+	const char *line = "null", *end;
+	int status;
+
+	/* its status tells that admission is closed, or that attention is requested: that is an answer */
+	if (kz_where_program(program, path, sizeof path, NULL) == KZ_OK &&
+	    kz_proc_run(argv, NULL, 0, &b, NULL, kz_deadline_in(KZ_SECONDS(8)), &status, NULL) ==
+		    KZ_OK &&
+	    (end = memchr(kz_buf_str(&b), '\n', b.len)) && end > b.data) {
+		b.data[end - b.data] = 0;
+		line = b.data;
+	}
+	if (kz_fd_write_all(fd, line, strlen(line), NULL) != KZ_OK ||
+	    kz_fd_write_all(fd, "\n", 1, NULL) != KZ_OK)
+		_exit(0);
+}
+
+static void answer_for_ever(int fd)
+{
+	char c;
+
+	kz_sig_reset();
+	/* nothing else that the service holds is this one's: not its notification, not its lock */
+	if (dup3(fd, 3, O_CLOEXEC) != 3 && fd != 3)
+		_exit(71);
+	(void)syscall(SYS_close_range, 4u, ~0u, 0u);
+	while (read(3, &c, 1) == 1) {
+		say(3, "kz", "status");
+		say(3, "kz-grant", "scope");
+	}
+	_exit(0);
+}
+
+enum kz_rc kz_facts_start(struct kz_facts **out, struct kz_err *err)
+{
+	struct kz_facts *f = calloc(1, sizeof *f);
+	int ends[2];
+	pid_t pid;
+
+	if (!f || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+		free(f);
+		return kz_err_sys(err, KZ_E_OS, "no pair of sockets");
+	}
+	pid = fork();
+	if (pid == 0)
+		answer_for_ever(ends[1]);
+	close(ends[1]);
+	f->fd = ends[0];
+	if (pid < 0) {
+		kz_facts_free(f);
+		return kz_err_sys(err, KZ_E_OS, "cannot start the process that asks");
+	}
+	*out = f;
+	return kz_fd_set_nonblock(f->fd, err);
+}
+
+/* -- who waits -- */
+
+static void tell(struct kz_facts *f)
+{
+	struct kz_told t = { f->status, f->scope,
+			     f->told_ms ? kz_time_boot_ms() - f->told_ms : -1 };
+	struct kz_facts_wait *w, *all = kz_take(f->waits);
+
+	while ((w = all)) {
+		all = w->next;
+		w->told(w->arg, &t);
+	}
+}
+
+static void ask(struct kz_facts *f)
+{
+	if (f->is_asked)
+		return;
+	if (kz_conn_write(f->conn, "?", 1, NULL) != KZ_OK) {
+		tell(f);
+		return;
+	}
+	f->is_asked = true;
+	(void)kz_timer_at(f->late, kz_deadline_in(PATIENCE), NULL);
+}
+
+static bool is_fresh(const struct kz_facts *f)
+{
+	return f->told_ms && kz_time_boot_ms() - f->told_ms < FRESH_MS;
+}
+
+void kz_facts_ask(struct kz_facts *f, struct kz_facts_wait *w)
+{
+	w->next = f->waits;
+	f->waits = w;
+	if (f->is_lost || (!f->is_asked && is_fresh(f)))
+		tell(f);
+	else
+		ask(f);
+}
+
+void kz_facts_forget(struct kz_facts *f, struct kz_facts_wait *w)
+{
+	for (struct kz_facts_wait **at = &f->waits; *at; at = &(*at)->next)
+		if (*at == w) {
+			*at = w->next;
+			return;
+		}
+}
+
+/* An object of the type that was asked for; an error of the program's is none. own: new */
+static struct kz_json *object(const char *p, size_t n, const char *type)
+{
+	struct kz_json *o = NULL;
+
+	if (kz_json_parse(p, n, &o, NULL) == KZ_OK && strcmp(kz_json_str(o, "type", ""), type) != 0)
+		kz_json_free(kz_take(o));
+	return o;
+}
+
+static void forget_all(struct kz_facts *f)
+{
+	kz_json_free(kz_take(f->status));
+	kz_json_free(kz_take(f->scope));
+	f->told_ms = 0;
+}
+
+static void on_data(void *arg)
+{
+	struct kz_facts *f = arg;
+	size_t n = kz_conn_ready(f->conn);
+	const char *p = kz_conn_peek(f->conn, n);
+	const char *first = p ? memchr(p, '\n', n) : NULL;
+	const char *second = first ? memchr(first + 1, '\n', n - (size_t)(first + 1 - p)) : NULL;
+
+	if (!second)
+		return;
+	forget_all(f);
+	f->status = object(p, (size_t)(first - p), "status");
+	f->scope = object(first + 1, (size_t)(second - first - 1), "scope");
+	f->told_ms = kz_time_boot_ms();
+	kz_conn_drop(f->conn, n);
+	f->is_asked = false;
+	(void)kz_timer_at(f->late, KZ_NEVER, NULL);
+	tell(f);
+}
+
+/* Nothing came in time: nothing is known; what comes later is. */
+static void on_late(void *arg)
+{
+	struct kz_facts *f = arg;
+
+	forget_all(f);
+	tell(f);
+}
+
+static void on_closed(void *arg)
+{
+	struct kz_facts *f = arg;
+
+	f->is_lost = true;
+	on_late(f);
+	f->lost(f->lost_arg);
+}
+
+enum kz_rc kz_facts_serve(struct kz_facts *f, struct kz_serve *s, kz_serve_fn lost, void *arg,
+			  struct kz_err *err)
+{
+	static const struct kz_conn_calls calls = { on_data, NULL, on_closed };
+
+	f->serve = s;
+	f->lost = lost;
+	f->lost_arg = arg;
+	f->late = kz_timer_new(s, on_late, f);
+	f->conn = kz_conn_new(s, kz_take_fd(&f->fd), ANSWER_MAX, &calls, f);
+	return f->late && f->conn ? KZ_OK : kz_err_set(err, KZ_E_OS, "out of memory");
+}
+
+void kz_facts_free(struct kz_facts *f)
+{
+	if (!f)
+		return;
+	forget_all(f);
+	kz_timer_free(f->late);
+	kz_conn_free(f->conn);
+	if (f->fd >= 0 && !f->conn)
+		close(f->fd);
+	free(f);
+}
