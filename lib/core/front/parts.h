@@ -61,12 +61,9 @@ enum kz_rc kz_front_scan_stop(const struct kz_front *f, struct kz_deadline until
 /* Copy a tree of plain files and folders; modes 0755 and 0644 by the x bit. */
 enum kz_rc kz_front_copy(const char *from, const char *to, struct kz_err *err);
 
-/* The services of a stack, the private server first (it is there unless KZ_VALKEY_URL names another). */
-#define KZ_FRONT_SERVICES                                                                          \
-	{                                                                                          \
-		"valkey", "kz-controller", "kz-proxy", "kz-gateway"                                \
-	}
-
+/* The services of a stack; the private server, which is first, unless KZ_VALKEY_URL names another. */
+#define KZ_FRONT_SERVICES 4
+extern const char *const kz_front_services[KZ_FRONT_SERVICES];
 /* State of one service as s6 knows it. */
 struct kz_service {
 	bool is_up, wants_up, is_ready;
@@ -117,7 +114,7 @@ void kz_front_note_environment(const struct kz_front *f, const struct kz_conf *c
 enum kz_rc kz_front_ask(const struct kz_conf *c, struct kz_deadline until, struct kz_json **out,
 			struct kz_err *err);
 
-/* What the controller last wrote of itself (run/controller.json): runtime, version, single_use, posture, admission; NULL when it has not. out: new */
+/* What the controller last wrote of itself (policy/schema/controller.json); NULL when it has not. out: new */
 struct kz_json *kz_front_controller(const struct kz_front *f);
 
 #endif

@@ -16,6 +16,9 @@
 
 #define TOOL_TIME KZ_SECONDS(20)
 
+const char *const kz_front_services[KZ_FRONT_SERVICES] = { "valkey", "kz-controller", "kz-proxy",
+							   "kz-gateway" };
+
 bool kz_front_is_scanning(const struct kz_front *f)
 {
 	char path[KZ_FRONT_PATH];

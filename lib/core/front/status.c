@@ -43,16 +43,15 @@ static const char *seen(const char *name, const struct kz_json *status)
 static struct kz_json *services(const struct kz_front *f, const struct kz_conf *c,
 				const struct kz_json *status)
 {
-	static const char *const names[] = KZ_FRONT_SERVICES;
 	struct kz_json *list = kz_json_array();
 
-	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++) {
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < KZ_FRONT_SERVICES; i++) {
 		struct kz_json *o = kz_json_object();
 		struct kz_service s;
 
-		kz_json_set_str(o, "service", names[i]);
-		if (kz_front_service(f, names[i], &s, NULL)) {
-			kz_json_set_str(o, "state", seen(names[i], status));
+		kz_json_set_str(o, "service", kz_front_services[i]);
+		if (kz_front_service(f, kz_front_services[i], &s, NULL)) {
+			kz_json_set_str(o, "state", seen(kz_front_services[i], status));
 		} else {
 			kz_json_set_str(o, "state",
 					!s.is_up   ? "down" :

@@ -70,12 +70,11 @@ static enum kz_rc tell_death(const struct kz_front *f, const char *name, int sta
 static enum kz_rc check_services(const struct kz_front *f, const struct kz_conf *c,
 				 struct kz_err *err)
 {
-	static const char *const names[] = KZ_FRONT_SERVICES;
 	struct kz_service s;
 
-	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < sizeof names / sizeof *names; i++)
-		if (!kz_front_service(f, names[i], &s, NULL) && !s.is_up && !s.wants_up)
-			return tell_death(f, names[i], s.exit_code, err);
+	for (size_t i = c->set.kz_valkey_url[0] ? 1 : 0; i < KZ_FRONT_SERVICES; i++)
+		if (!kz_front_service(f, kz_front_services[i], &s, NULL) && !s.is_up && !s.wants_up)
+			return tell_death(f, kz_front_services[i], s.exit_code, err);
 	return KZ_OK;
 }
 
