@@ -1,8 +1,6 @@
 /* HTTP over libcurl, loaded on first use. */
-#include "port/http.h"
+#include "port/http_parts.h"
 
-#define CURL_DISABLE_TYPECHECK
-#include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,25 +9,9 @@
 
 #define CONNECT_MS 5000
 
-/* X(member, symbol): what is used of the library. */
-#define SYMBOLS                                                                                    \
-	X(global_init)                                                                             \
-	X(easy_init)                                                                               \
-	X(easy_setopt)                                                                             \
-	X(easy_perform)                                                                            \
-	X(easy_getinfo)                                                                            \
-	X(easy_reset)                                                                              \
-	X(easy_cleanup)                                                                            \
-	X(easy_strerror)                                                                           \
-	X(slist_append)                                                                            \
-	X(slist_free_all)
+struct kz_http_lib kz_http_lib;
 
-static struct {
-	bool is_loaded;
-#define X(name) __typeof__(curl_##name) *name;
-	SYMBOLS
-#undef X
-} lib;
+#define lib kz_http_lib
 
 struct kz_http {
 	CURL *easy;
@@ -45,7 +27,7 @@ struct call {
 	int64_t sent;
 };
 
-static enum kz_rc load(struct kz_err *err)
+enum kz_rc kz_http_load(struct kz_err *err)
 {
 	void *so;
 
@@ -58,7 +40,7 @@ static enum kz_rc load(struct kz_err *err)
 	*(void **)&lib.name = dlsym(so, "curl_" #name);                                            \
 	if (!lib.name)                                                                             \
 		return kz_err_set(err, KZ_E_UNAVAILABLE, "libcurl is of another kind");
-	SYMBOLS
+	KZ_HTTP_SYMBOLS
 #undef X
 	if (lib.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return kz_err_set(err, KZ_E_UNAVAILABLE, "libcurl does not start");
@@ -69,7 +51,7 @@ static enum kz_rc load(struct kz_err *err)
 enum kz_rc kz_http_new(struct kz_http **out, struct kz_err *err)
 {
 	struct kz_http *h;
-	enum kz_rc rc = load(err);
+	enum kz_rc rc = kz_http_load(err);
 
 	if (rc)
 		return rc;
@@ -152,8 +134,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return c->rc ? 0 : n;
 }
 
-/* Everything that is the same for all requests. */
-static void set_always(CURL *e)
+void kz_http_set_always(CURL *e)
 {
 	lib.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	lib.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -166,7 +147,6 @@ static void set_always(CURL *e)
 	lib.easy_setopt(e, CURLOPT_SSL_VERIFYPEER, 1L);
 	lib.easy_setopt(e, CURLOPT_SSL_VERIFYHOST, 2L);
 	lib.easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
-	lib.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
 }
 
 static void set_call(CURL *e, struct call *c, const struct curl_slist *headers)
@@ -251,7 +231,8 @@ enum kz_rc kz_http_do(struct kz_http *h, const struct kz_http_ask *ask, struct k
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	}
 	lib.easy_reset(h->easy);
-	set_always(h->easy);
+	kz_http_set_always(h->easy);
+	lib.easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, on_body);
 	set_call(h->easy, &c, headers);
 	set_times(h->easy, until);
 	code = lib.easy_perform(h->easy);
