@@ -273,7 +273,6 @@ static void set_ask(struct kz_http_get *g, const struct kz_get_ask *ask)
 	kz_http_set_always(e);
 	lib.easy_setopt(e, CURLOPT_URL, ask->url);
 	lib.easy_setopt(e, CURLOPT_PRIVATE, g);
-	lib.easy_setopt(e, CURLOPT_NOBODY, ask->is_head ? 1L : 0L);
 	lib.easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS,
 			(long)(ask->connect.ms < 1 ? 1 : ask->connect.ms));
 	if (ask->is_coded)

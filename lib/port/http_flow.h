@@ -53,7 +53,6 @@ struct kz_get_ask {
 	const char *headers[KZ_GET_HEADERS + 1]; /* "Name: value", NULL-terminated */
 	const char *user, *password;             /* Basic credentials; NULL: none */
 	const char *ca;       /* file of trusted certificates; NULL: the machine's */
-	bool is_head;         /* the head of the answer alone is asked for */
 	bool is_coded;        /* it may come compressed; told decoded */
 	struct kz_ms connect; /* bound of connecting, TLS included */
 

@@ -73,6 +73,33 @@ void kz_sha256_end(struct kz_sha256 *h, char out[KZ_SHA256_HEX])
 	kz_hex_encode(digest, sizeof(digest), out);
 }
 
+_Static_assert(sizeof(crypto_hash_sha512_state) <= sizeof(((struct kz_sha512 *)0)->state),
+	       "the streaming state must hold libsodium's");
+
+static crypto_hash_sha512_state *sha512_state(struct kz_sha512 *h)
+{
+	return (crypto_hash_sha512_state *)(void *)h->state;
+}
+
+void kz_sha512_start(struct kz_sha512 *h)
+{
+	crypto_hash_sha512_init(sha512_state(h));
+}
+
+void kz_sha512_add(struct kz_sha512 *h, const void *p, size_t n)
+{
+	if (n > 0)
+		crypto_hash_sha512_update(sha512_state(h), p, n);
+}
+
+void kz_sha512_end(struct kz_sha512 *h, char out[KZ_SHA512_HEX])
+{
+	unsigned char digest[64];
+
+	crypto_hash_sha512_final(sha512_state(h), digest);
+	kz_hex_encode(digest, sizeof(digest), out);
+}
+
 /* Each field after its length in eight bytes, so that no two lists of fields hash alike. */
 static void hash_field(crypto_generichash_state *st, const char *field)
 {

@@ -43,6 +43,14 @@ struct kz_sha256 {
 void kz_sha256_start(struct kz_sha256 *h);
 void kz_sha256_add(struct kz_sha256 *h, const void *p, size_t n);
 void kz_sha256_end(struct kz_sha256 *h, char out[KZ_SHA256_HEX]);
+/* The same of SHA-512, for digests that others give. */
+#define KZ_SHA512_HEX 129 /* with the final 0 */
+struct kz_sha512 {
+	_Alignas(16) unsigned char state[256];
+};
+void kz_sha512_start(struct kz_sha512 *h);
+void kz_sha512_add(struct kz_sha512 *h, const void *p, size_t n);
+void kz_sha512_end(struct kz_sha512 *h, char out[KZ_SHA512_HEX]);
 
 /*
  * BLAKE2b keyed hash over length-prefixed fields (so that no two lists of fields

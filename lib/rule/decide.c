@@ -1,6 +1,8 @@
 /* The decision: mode, port, host, and the class of every address. */
 #include "rule/decide.h"
 
+#include <string.h>
+
 static bool in_ranges(const struct kz_cidr *c, size_t count, const struct kz_addr *a)
 {
 	for (size_t i = 0; i < count; i++)
@@ -116,4 +118,36 @@ enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decid
 			worst = v;
 	}
 	return worst.reason;
+}
+
+/* Where registries stand that are not of the public internet. */
+static void own_ranges(struct kz_scope *s)
+{
+	static const char *const ranges[] = { "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+					      "100.64.0.0/10", "fc00::/7" };
+
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+		if (kz_cidr_parse(ranges[i], strlen(ranges[i]), &s->cidrs[s->cidr_count]))
+			s->cidr_count++;
+}
+
+enum kz_reason kz_decide_named(const struct kz_decide_env *e, const struct kz_target *t,
+			       const struct kz_addr *answers, size_t count)
+{
+	struct kz_scope s = { .mode = KZ_SCOPE_HOST_ALLOWLIST };
+
+	if (e->is_deny_unusable)
+		return KZ_R_DENY_UNUSABLE;
+	if (t->is_literal && kz_addr_classify(&t->addr) == KZ_ADDR_LOOPBACK)
+		return in_ranges(e->deny, e->deny_count, &t->addr) ? KZ_R_ADDRESS_DENIED :
+								     KZ_R_NONE;
+	s.hosts[0] = *t;
+	s.hosts[0].port = 0;
+	s.host_count = 1;
+	s.ports[0] = t->port;
+	s.port_count = 1;
+	own_ranges(&s);
+	if (t->is_literal)
+		return kz_decide_answers(&s, e, t, &t->addr, 1);
+	return count ? kz_decide_answers(&s, e, t, answers, count) : kz_decide_target(&s, e, t);
 }

@@ -1,7 +1,6 @@
 /*
  * The egress decision: may this scope reach this target, given these answers?  The
- * only one in kz: kz-grant explain and kz-proxy ask it, and the package broker's
- * upstreams will.  Pure: who asks brings the answers.  Layer 2.
+ * only one in kz: kz-grant explain, kz-proxy and the package broker ask it.  Pure: who asks brings the answers.  Layer 2.
  * src: POL-1, POL-3 to POL-6, POL-14, POL-15, PROXY-4, PROXY-5, PROXY-7, PROXY-8, INV-27, INV-32
  */
 #ifndef KZ_RULE_DECIDE_H
@@ -43,5 +42,13 @@ enum kz_reason kz_decide_target(const struct kz_scope *s, const struct kz_decide
 enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decide_env *e,
 				 const struct kz_target *t, const struct kz_addr *answers,
 				 size_t count);
+/*
+ * The same for a target that the operator himself named as a registry of packages: its
+ * host and port are his word, so private and shared addresses pass too, and of a
+ * literal also the loopback's.  What is protected otherwise, and what he denies, stays
+ * refused; a name never leads to the loopback. in: count 0 of a name: before the lookup [BRK-8]
+ */
+enum kz_reason kz_decide_named(const struct kz_decide_env *e, const struct kz_target *t,
+			       const struct kz_addr *answers, size_t count);
 
 #endif

@@ -26,36 +26,6 @@ static uint64_t mark_dir(const char *state, const char *name)
 		       0;
 }
 
-/* One ADDRESS[:PORT], IPv6 with a port in brackets, as c-ares takes it. */
-static bool add_server(const char *p, size_t n, char *out, size_t size)
-{
-	struct kz_target t;
-	char text[KZ_AUTHORITY_TEXT];
-	size_t used = strlen(out);
-
-	if (kz_host_parse(p, n, &t) == KZ_R_NONE)
-		t.port = 53;
-	else if (kz_target_parse(p, n, 53, &t) != KZ_R_NONE)
-		return false;
-	if (!t.is_literal)
-		return false;
-	kz_target_print(&t, text);
-	return kz_str_format(out + used, size - used, NULL, "%s%s", used ? "," : "", text) == KZ_OK;
-}
-
-static bool read_servers(const char *text, char out[KZ_PX_SERVERS])
-{
-	out[0] = 0;
-	while (*text) {
-		size_t n = strcspn(text, ", \t");
-
-		if (n > 0 && !add_server(text, n, out, KZ_PX_SERVERS))
-			return false;
-		text += n + (text[n] != 0);
-	}
-	return true;
-}
-
 static void take_denied(struct kz_px_world *n, const struct kz_policy *p)
 {
 	n->is_deny_bad = !kz_scope_deny_parse(p->config.deny_cidrs, n->deny, &n->env.deny_count);
@@ -84,7 +54,7 @@ static enum kz_rc read_settings(struct kz_px_watch *w, struct kz_px_world *n, st
 		return rc;
 	kz_grant_audience(c.set.kz_deployment_id, n->audience);
 	take_denied(n, &p);
-	n->is_servers_unusable = !read_servers(c.set.kz_egress_resolvers, n->servers);
+	n->is_servers_unusable = !kz_resolvers_parse(c.set.kz_egress_resolvers, n->servers);
 	n->families = kz_str_eq(c.set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
 		      kz_str_eq(c.set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
 								    KZ_DNS_BOTH;

@@ -13,12 +13,13 @@
 
 #include "core/conf/conf.h"
 #include "core/egress/grant.h"
+#include "core/egress/resolvers.h"
 #include "core/egress/revoke.h"
 #include "port/dns.h"
 #include "rule/decide.h"
 
 #define KZ_PX_SELF 512 /* addresses of this machine; with more the proxy refuses everything */
-#define KZ_PX_SERVERS 512
+#define KZ_PX_SERVERS KZ_RESOLVERS_TEXT
 
 struct kz_px_world {
 	atomic_uint refs;

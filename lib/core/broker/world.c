@@ -1,0 +1,152 @@
+/* What the broker goes by. */
+#include "core/broker/world.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mark.h"
+#include "base/str.h"
+#include "core/conf/conf.h"
+#include "core/conf/keys.h"
+#include "core/egress/policy.h"
+#include "core/egress/resolvers.h"
+
+#define LOOK_MS 500
+
+void kz_brk_world_init(struct kz_brk_world *w, const char *state)
+{
+	memset(w, 0, sizeof *w);
+	(void)kz_str_copy(w->state, sizeof w->state, state, NULL);
+	w->why = KZ_R_REGISTRY_UNSET;
+	w->env.deny = w->denied;
+	w->env.is_deny_unusable = true;
+}
+
+void kz_brk_world_release(struct kz_brk_world *w)
+{
+	kz_cool_free(w->cool);
+	w->cool = NULL;
+	kz_secret_release(&w->key);
+	explicit_bzero(w->passwords, sizeof w->passwords);
+}
+
+/* The first line of a file, by hand into the place where it stays. */
+static bool read_password(const char *path, char out[KZ_BRK_PASSWORD])
+{
+	kz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd >= 0 ? read(fd, out, KZ_BRK_PASSWORD - 1) : -1;
+
+	out[n > 0 ? n : 0] = '\0';
+	out[strcspn(out, "\r\n")] = '\0';
+	return *out && !kz_str_has_control(out);
+}
+
+static void complain(const struct kz_err *err)
+{
+	kz_log(KZ_LOG_ERROR, "package registries are not usable", "reason", err->reason, "text",
+	       err->text, NULL);
+}
+
+static void take_registries(struct kz_brk_world *w, const struct kz_conf *c)
+{
+	struct kz_err err = KZ_ERR_INIT;
+
+	explicit_bzero(w->passwords, sizeof w->passwords);
+	w->why = KZ_R_NONE;
+	if (kz_registries_parse(c->set.sandbox_package_registries, &w->registries, &err) != KZ_OK) {
+		w->why = KZ_R_REGISTRY_INVALID;
+		complain(&err);
+		return;
+	}
+	for (int k = 0; k < KZ_REGISTRIES; k++) {
+		const char *path = w->registries.of[k].password_file;
+
+		if (*path && !read_password(path, w->passwords[k])) {
+			w->why = KZ_R_REGISTRY_INVALID;
+			(void)kz_refuse(&err, w->why, "the password file of %s cannot be read",
+					kz_registry_name((enum kz_registry)k));
+			complain(&err);
+		}
+	}
+}
+
+static void take_denied(struct kz_brk_world *w, const struct kz_conf *c)
+{
+	kz_auto_policy struct kz_policy p = { .revision = "" };
+
+	w->env.is_deny_unusable =
+		kz_policy_load(c, &p, NULL) != KZ_OK ||
+		!kz_scope_deny_parse(p.config.deny_cidrs, w->denied, &w->env.deny_count);
+}
+
+static void take_net(struct kz_brk_world *w, const struct kz_conf *c, struct kz_brk_net *net)
+{
+	char servers[KZ_RESOLVERS_TEXT], url[300] = "";
+	struct kz_err err = KZ_ERR_INIT;
+	enum kz_dns_families families = kz_str_eq(c->set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
+					kz_str_eq(c->set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
+										       KZ_DNS_BOTH;
+
+	if (!kz_resolvers_parse(c->set.kz_egress_resolvers, servers)) {
+		kz_log(KZ_LOG_ERROR, "KZ_EGRESS_RESOLVERS is no list of addresses", NULL);
+	} else if (!w->has_net || !kz_str_eq(servers, w->servers) || families != w->families) {
+		/* Who waits for an answer would be told no: only where there are others. */
+		if (kz_brk_net_resolvers(net, servers, families, &err) != KZ_OK)
+			kz_log(KZ_LOG_ERROR, "names cannot be resolved", "text", err.text, NULL);
+		w->has_net = true;
+		w->families = families;
+		(void)kz_str_copy(w->servers, sizeof w->servers, servers, NULL);
+	}
+	(void)kz_conf_valkey_url(c, url, sizeof url, NULL);
+	if (w->cool && kz_str_eq(url, w->cool_url) &&
+	    kz_str_eq(c->set.kz_deployment_id, w->deployment))
+		return;
+	kz_cool_free(w->cool);
+	w->cool = kz_cool_new(url, c->set.kz_deployment_id);
+	(void)kz_str_copy(w->cool_url, sizeof w->cool_url, url, NULL);
+	(void)kz_str_copy(w->deployment, sizeof w->deployment, c->set.kz_deployment_id, NULL);
+}
+
+static void read_settings(struct kz_brk_world *w, struct kz_brk_net *net)
+{
+	struct kz_err err = KZ_ERR_INIT;
+	struct kz_conf c;
+
+	if (kz_conf_load(&c, w->state, &err) != KZ_OK) {
+		w->why = KZ_R_REGISTRY_INVALID;
+		complain(&err);
+		return;
+	}
+	w->max_index = c.set.sandbox_package_max_index_bytes;
+	w->max_file = c.set.sandbox_package_max_file_bytes;
+	take_denied(w, &c);
+	take_net(w, &c, net);
+	take_registries(w, &c);
+}
+
+void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net)
+{
+	char path[300];
+	uint64_t mark;
+
+	if (!kz_deadline_passed(w->look))
+		return;
+	w->look = kz_deadline_in(KZ_MS(LOOK_MS));
+	(void)kz_str_format(path, sizeof path, NULL, "%s/env", w->state);
+	mark = kz_mark_dir(path);
+	if (mark != w->env_mark || !w->is_read) {
+		w->is_read = true;
+		w->env_mark = mark;
+		read_settings(w, net);
+	}
+	(void)kz_str_format(path, sizeof path, NULL, "%s/keys", w->state);
+	mark = kz_mark_dir(path);
+	if (mark != w->keys_mark) {
+		w->keys_mark = mark;
+		kz_secret_release(&w->key);
+		(void)kz_keys_read(w->state, KZ_KEY_PACKAGE, &w->key, NULL);
+	}
+}

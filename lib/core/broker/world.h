@@ -1,0 +1,42 @@
+/*
+ * What the broker goes by: registries with their credentials, bounds, the key of
+ * tokens, what the operator denies; read again when a file changed.  For the files of the
+ * broker only.  Layer 3.
+ */
+#ifndef KZ_CORE_BROKER_WORLD_H
+#define KZ_CORE_BROKER_WORLD_H
+
+#include "core/broker/cool.h"
+#include "core/broker/net.h"
+#include "core/broker/registry.h"
+#include "core/egress/resolvers.h"
+#include "port/seal.h"
+#include "rule/decide.h"
+
+#define KZ_BRK_PASSWORD 512
+
+struct kz_brk_world {
+	char state[256];
+	uint64_t env_mark, keys_mark;
+	struct kz_deadline look; /* when to look next */
+	bool is_read, has_net;
+	char servers[KZ_RESOLVERS_TEXT];
+	enum kz_dns_families families;
+
+	enum kz_reason why; /* KZ_R_NONE, or why nothing is fetched: registry_invalid */
+	struct kz_registries registries;
+	char passwords[KZ_REGISTRIES][KZ_BRK_PASSWORD];
+	int64_t max_index, max_file;
+	struct kz_secret key;
+	struct kz_cidr denied[KZ_SCOPE_CIDRS];
+	struct kz_decide_env env;
+	struct kz_cool *cool;
+	char cool_url[300], deployment[64];
+};
+
+void kz_brk_world_init(struct kz_brk_world *w, const char *state);
+void kz_brk_world_release(struct kz_brk_world *w);
+/* Look whether something changed, twice a second at most. in: net gets other name servers then. wait: it reads small files */
+void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net);
+
+#endif
