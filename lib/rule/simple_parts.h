@@ -14,6 +14,7 @@ void kz_simple_hash(struct kz_simple_file *f, const char *name, const char *hex,
 /* Copy text of an index that may hold anything; what does not fit or is no text is left out. */
 void kz_simple_text(char *to, size_t size, const char *text, size_t n);
 
+/* What struct kz_jsonflow tells of the JSON form. */
 enum kz_jsonflow_say kz_simple_on_json(void *arg, enum kz_jsonflow_what what, const char *text,
 				       size_t n);
 /* The next piece of a page. */

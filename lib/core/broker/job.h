@@ -86,10 +86,13 @@ int kz_job_status(enum kz_reason why, const char **fields);
 
 /* -- index.c, file.c -- */
 
+/* Its turn has come. */
 void kz_job_index(struct kz_job *j);
+/* Give back what an index needs; may be called again. */
 void kz_job_index_release(struct kz_job *j);
 /* The answer's reader took what was written. */
 void kz_job_index_drained(struct kz_job *j);
+/* The same of a file. */
 void kz_job_file(struct kz_job *j);
 void kz_job_file_release(struct kz_job *j);
 void kz_job_file_drained(struct kz_job *j);

@@ -34,7 +34,9 @@ struct kz_brk_world {
 	char cool_url[300], deployment[64];
 };
 
+/* in: state directory. own: kz_brk_world_release */
 void kz_brk_world_init(struct kz_brk_world *w, const char *state);
+/* Wipe and give back; nothing may be fetched any more. */
 void kz_brk_world_release(struct kz_brk_world *w);
 /* Look whether something changed, twice a second at most. in: net gets other name servers then. wait: it reads small files */
 void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net);
