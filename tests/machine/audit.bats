@@ -7,7 +7,9 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1
+	export KZ_ROOM_DB=$BATS_FILE_TMPDIR/canary.db
+	"$(kz_bin_dir)/kz-room" init | jq -r .key >"$BATS_FILE_TMPDIR/keys"
+	kz_start SANDBOX_WARM_POOL_MIN=1 KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys"
 }
 
 teardown_file() {
@@ -69,6 +71,93 @@ rows() {
 	[ "$status" -eq 1 ]
 	kz audit export | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit
 	kz audit verify
+}
+
+@test "AUD-2 AUD-3 AUD-4 AUD-11 AUD-12 canaries in workspaces, rooms, documents and edits are nowhere in the store or a log" {
+	local dir=$BATS_TEST_TMPDIR/canary-dir doc turn secret
+	local -a who=(-A canary-ana -C canary-room)
+	mkdir -p "$dir"
+	cd "$dir"
+	printf 'canary-line\nsecond\n' >canary-file
+	kz-workspace put "${who[@]}" canary-name=canary-file
+	kz-workspace read "${who[@]}" canary-name >shown
+	{ head -n 1 shown && printf 'PUT 1.=1:\n+canary-edited\n'; } >edit
+	kz-workspace edit "${who[@]}" edit
+	[[ $(kz-workspace get "${who[@]}" canary-name) == canary-edited* ]]
+	kz-workspace export "${who[@]}" -o canary.tar
+	kz-workspace import "${who[@]}" canary.tar
+	for bad in "get canary-none" "put ../canary=canary-file" "rm canary-none" "edit canary-file" "import canary-file"; do
+		# shellcheck disable=SC2086 # the verb and its operands
+		run kz-workspace ${bad%% *} "${who[@]}" ${bad#* }
+		[ "$status" -ne 0 ]
+	done
+	# a turn with a canary in each name, whose selection is withheld, then one that is refused
+	for member in canary-ana canary-ben; do kz-room member $member; done
+	kz-room create canary-room canary-ana
+	doc=$(kz-room upload canary-ana canary-file | jq -r .document.id)
+	kz-room link canary-room "$doc" canary-ana
+	echo canary-diary >canary-private
+	kz-room select canary-room canary-ana "$(kz-room upload canary-ana canary-private | jq -r .document.id)"
+	turn=$(kz-room turn canary-room canary-ana | jq -r .turn)
+	kz-room scope "$turn" >scope
+	kz-room join canary-room canary-ben
+	kz-project resolve -j -k "$BATS_FILE_TMPDIR/keys" -a 'cmd:kz-room audience canary-room' <scope >resolved
+	grep -q canary-file resolved
+	for document in canary.db.docs none; do
+		kz_run -j --scope scope --documents "$BATS_FILE_TMPDIR/$document" --audience 'cmd:kz-room audience canary-room' \
+			-o canary-output -l shell -c 'cat canary-name "$KAIZEN_SHARED_RESOURCES_DIR"/* >canary-output'
+		kz_record reason >>reasons
+	done
+	[ "$(grep -c resource_ reasons)" -eq 1 ]
+	kz_wait 20 bash -c 'kz audit list -j -k event | grep -q private_selection_withheld'
+	for secret in canary "$dir" "$(jq -r .capability scope)"; do
+		run grep -rlaF -- "$secret" "$KZ_STATE/audit" "$KZ_STATE/log"
+		echo "$secret in: $output"
+		[ "$status" -eq 1 ]
+	done
+	kz audit verify
+}
+
+@test "AUD-2 AUD-4 WS-13 the row of a run has size and digest of the workspace it left, and what became of it" {
+	local want
+	cd "$BATS_TEST_TMPDIR"
+	last() { rows record -l 1 | jq -c '[.snapshot, .snapshot_bytes, .snapshot_sha256, .snapshot_private]'; }
+	kz_run -C snapshots -l shell -c 'echo kept >f'
+	kz-workspace export -C snapshots -o all.tar
+	want="$(stat -c %s all.tar),\"$(sha256sum <all.tar | cut -d' ' -f1)\",false]"
+	[ "$(last)" = "[\"saved\",$want" ]
+	kz_run -C snapshots -l shell -c true
+	[ "$(last)" = "[\"unchanged\",$want" ]
+	kz_run -C snapshots -l shell -c 'head -c 9437184 /dev/zero >f'
+	kz_record_is snapshot over_bound
+	[ "$(last)" = "[\"over_bound\",$want" ]
+	kz_run -l shell -c true
+	[ "$(last)" = '["none",null,null,null]' ]
+	kz_run -C empty -l shell -c true
+	[ "$(last)" = '["unchanged",0,null,false]' ]
+	kz audit verify
+	kz audit export | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit
+}
+
+@test "EXEC-11 EXEC-12 AUD-1 the refusal of code that administers the host is on record, with who and why and nothing of the code" {
+	local want who
+	cd "$BATS_TEST_TMPDIR"
+	kz_run -A admin -C canary-admin -c 'print(1)'
+	who=$(rows dispatch -l 1 | jq -c '[.actor, .conversation]')
+	kz_run -A admin -C canary-admin -l shell -c 'sudo canary-command'
+	kz_record_is reason host_administration
+	want=$(kz_record run)
+	rows denial -r "$want" >row
+	jq -se --argjson who "$who" 'length == 1 and .[0].reason == "host_administration" and [.[0].actor, .[0].conversation] == $who' row
+	jq -se 'any(.[]; .kind == "run_step" and .to_state == "refused")' <(kz audit list -j -r "$want")
+	run grep -rlaF canary-command "$KZ_STATE/audit"
+	[ "$status" -eq 1 ]
+	# it is refused all the same when it cannot be put on record
+	mv "$KZ_STATE/audit" "$KZ_STATE/audit.away"
+	kz_run -l shell -c 'sudo id'
+	mv "$KZ_STATE/audit.away" "$KZ_STATE/audit"
+	kz_record_is reason host_administration
+	[[ $error == *"not on record reason=audit_unavailable"* ]]
 }
 
 @test "AUD-6 a refusal of the proxy says reason, host and port, and whose grant it was" {

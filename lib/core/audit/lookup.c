@@ -68,6 +68,15 @@ static const char *egress_mode(int i)
 	return codes[i];
 }
 
+/* What became of the workspace of a run, as its record says it. */
+static const char *snapshot(int i)
+{
+	static const char *const codes[] = { "none",   "unchanged",  "saved",
+					     "failed", "over_bound", "skipped" };
+
+	return codes[i];
+}
+
 static const char *note_names(int i)
 {
 	return kz_audit_event_name((enum kz_audit_event_code)i);
@@ -85,6 +94,7 @@ static const struct {
 	{ "surface", surface, KZ_SURFACE_COUNT },
 	{ "kernel", kernel, 3 },
 	{ "egress_mode", egress_mode, 4 },
+	{ "snapshot", snapshot, 6 },
 	{ "event_code", note_names, KZ_AUDIT_EVENT_CODES },
 };
 #define LISTS (sizeof(lists) / sizeof(lists[0]))

@@ -112,8 +112,13 @@ static const struct kz_audit_col record_cols[] = {
 	{ "stdin_bytes", KZ_AUDIT_INT, true, NULL },
 	{ "stdin_sha256", KZ_AUDIT_DIGEST, true, NULL },
 	{ "refused_count", KZ_AUDIT_INT, true, NULL }, /* declared outputs that were not retained */
+	/* of the workspace that is stored after it, never what is in it [AUD-2] */
+	{ "snapshot", KZ_AUDIT_CODE, true, "snapshot" },
+	{ "snapshot_bytes", KZ_AUDIT_INT, true, NULL },
+	{ "snapshot_sha256", KZ_AUDIT_DIGEST, true, NULL },
+	{ "snapshot_private", KZ_AUDIT_FLAG, true, NULL },
 };
-#define RECORD_LATER 3
+#define RECORD_LATER 7
 
 static const struct kz_audit_col denial_cols[] = {
 	{ "run", KZ_AUDIT_ID, true, NULL },

@@ -61,6 +61,19 @@ static enum kz_rc put_outputs(struct kz_audit_row *r, const char *run,
 	return KZ_OK;
 }
 
+/* Size and digest tell which state a run left, and whether a later one began with that [AUD-4]. */
+static void put_snapshot(struct kz_audit_row *r, const struct kz_json *j)
+{
+	const struct kz_json *w = kz_json_get(j, "workspace");
+
+	kz_audit_row_text(r, "snapshot", kz_json_str(j, "snapshot", NULL));
+	if (!kz_json_is_object(w))
+		return;
+	put_col_int(r, "snapshot_bytes", w, "bytes");
+	kz_audit_row_text(r, "snapshot_sha256", kz_json_str(w, "sha256", NULL));
+	kz_audit_row_int(r, "snapshot_private", kz_json_flag(w, "private", false));
+}
+
 static void put_record(struct kz_audit_row *r, const struct kz_json *j,
 		       const struct kz_audit_stdin *in)
 {
@@ -93,6 +106,7 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j,
 				 kz_json_count(not_run) > 0 || kz_json_is_string(not_run));
 	put_col_int(r, "refused_count", j, "refused_count");
 	put_limits(r, kz_json_get(j, "limits_hit"));
+	put_snapshot(r, j);
 }
 
 enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,

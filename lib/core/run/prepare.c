@@ -1,6 +1,7 @@
 /* Everything of a run that needs nobody else: settings, names, files. */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "core/run/classify.h"
 #include "core/run/job.h"
@@ -49,10 +50,27 @@ static enum kz_rc deny(struct kz_job *j, const struct kz_err *refused, struct kz
 	return refused->rc;
 }
 
+/*
+ * Code that administers a host is refused whether or not a kz is there to run anything;
+ * where there is one, the refusal is on record as any other [EXEC-12, AUD-1].
+ */
+static enum kz_rc forbid(struct kz_job *j, const struct kz_err *refused, struct kz_err *err)
+{
+	struct kz_err why = KZ_ERR_INIT, same = KZ_ERR_INIT;
+	enum kz_rc rc = kz_conf_load(&j->conf, NULL, &why);
+
+	if (!rc)
+		rc = kz_who_hash(&j->who, j->conf.state, &why);
+	if (!rc && deny(j, refused, &same) && !j->audit)
+		kz_log(KZ_LOG_WARNING, "a refusal is not on record", "reason", same.reason, NULL);
+	*err = *refused;
+	return refused->rc;
+}
+
 enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 {
 	const char *actor = j->ask->actor, *conversation = j->ask->conversation;
-	struct kz_err refused = KZ_ERR_INIT;
+	struct kz_err refused = KZ_ERR_INIT, admin = KZ_ERR_INIT;
 	enum kz_rc rc, denied = kz_job_scope(j, &actor, &conversation, &refused);
 
 	if (denied == KZ_E_USAGE) {
@@ -74,8 +92,8 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (!rc)
 		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,
 				    j->cancel_fd, err);
-	if (!rc)
-		rc = kz_source_permitted(&j->source, err);
+	if (!rc && kz_source_permitted(&j->source, &admin))
+		return forbid(j, &admin, err);
 	if (!rc)
 		rc = kz_job_env(j, err);
 	if (!rc)

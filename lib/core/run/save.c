@@ -165,6 +165,7 @@ void kz_job_keep_record(const struct kz_job *j, struct kz_json *o)
 	w = kz_json_object();
 	kz_json_set_str(w, "generation", k->now.name[0] ? k->now.name : NULL);
 	kz_json_set_int(w, "bytes", k->now.tree.size < 0 ? 0 : k->now.tree.size);
+	kz_json_set_str(w, "sha256", k->now.tree.size < 0 ? NULL : k->now.tree.sha256);
 	kz_json_set_int(w, "entries", k->now.entries);
 	kz_json_set_int(w, "skipped", k->skipped);
 	kz_json_set_bool(w, "private", k->now.is_private);
