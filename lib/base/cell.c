@@ -2,6 +2,7 @@
 #include "base/cell.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
@@ -49,6 +50,26 @@ static enum kz_rc make_dirs(const char *root, const char *path, char out[512], s
 	return KZ_OK;
 }
 
+/* The last part of the path, so that there is something to mount over. */
+static enum kz_rc make_file(const char *root, const char *path, char out[512], struct kz_err *err)
+{
+	kz_auto_free char *folder = strdup(path);
+	enum kz_rc rc;
+	int fd;
+
+	if (!folder)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	*strrchr(folder, '/') = 0;
+	if ((rc = make_dirs(root, folder, out, err)) ||
+	    (rc = kz_str_format(out, 512, err, "%s%s", root, path)))
+		return rc;
+	fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make %s", out);
+	close(fd);
+	return KZ_OK;
+}
+
 /*
  * The same folder at the same path below the new root, with what is mounted in it: in a
  * container /etc/resolv.conf is a mount of its own.
@@ -59,7 +80,8 @@ static enum kz_rc show(const char *root, const struct kz_cell_show *s, struct kz
 			      (s->is_written ? 0 : MS_RDONLY);
 	const char *path = s->path;
 	char to[512];
-	enum kz_rc rc = make_dirs(root, path, to, err);
+	enum kz_rc rc =
+		s->is_file ? make_file(root, path, to, err) : make_dirs(root, path, to, err);
 
 	if (rc != KZ_OK)
 		return rc;

@@ -12,10 +12,13 @@
 
 #include "base/err.h"
 
-/* A folder that stays, at its own path, with what is mounted in it; read-only unless said. */
+/*
+ * A folder that stays, at its own path, with what is mounted in it; read-only unless said.
+ * Or a single file: the one that is there now, whatever takes its name later.
+ */
 struct kz_cell_show {
 	const char *path;
-	bool is_written, is_code; /* it may be written; code may be loaded from it */
+	bool is_written, is_code, is_file; /* it may be written; code may be loaded from it */
 };
 
 struct kz_cell {

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,7 +29,7 @@ struct kz_facts {
 	struct kz_timer *late;
 	kz_serve_fn lost;
 	void *lost_arg;
-	bool is_asked, is_lost;
+	bool is_asked, is_lost, is_replaced;
 	struct kz_facts_wait *waits;
 	struct kz_json *status, *scope;
 	int64_t told_ms; /* 0: never */
@@ -57,23 +59,68 @@ static void say(int fd, const char *program, const char *verb)
 		_exit(0);
 }
 
-static void answer_for_ever(int fd)
+/* Has another file taken this one's name? */
+static bool is_replaced(const char *path, const struct stat *was)
 {
-	char c;
+	struct stat is;
+
+	return stat(path, &is) == 0 && (is.st_ino != was->st_ino || is.st_dev != was->st_dev);
+}
+
+/* Until there is a question, or the end of the service. out: false at the end, or when the file was replaced (which is told) */
+static bool await(int fd, int files, const char *watched, const struct stat *was)
+{
+	struct pollfd p[2] = { { .fd = fd, .events = POLLIN }, { .fd = files, .events = POLLIN } };
+	char c, buf[4096];
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return false;
+		while (files >= 0 && read(files, buf, sizeof buf) > 0)
+			;
+		if (is_replaced(watched, was)) {
+			(void)!write(fd, "!", 1);
+			return false;
+		}
+		if (p[0].revents)
+			return read(fd, &c, 1) == 1;
+	}
+}
+
+/* Two descriptors that the child can put at 3 and 4 without one overwriting the other. */
+static int above(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 16);
+
+	close(fd);
+	return high;
+}
+
+static void answer_for_ever(int fd, const char *watched)
+{
+	char folder[300];
+	struct stat was = { .st_ino = 0 };
+	int files = above(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
 
 	kz_sig_reset();
 	/* nothing else that the service holds is this one's: not its notification, not its lock */
-	if (dup3(fd, 3, O_CLOEXEC) != 3 && fd != 3)
+	if (dup2(fd, 3) != 3 || dup2(files, 4) != 4)
 		_exit(71);
-	(void)syscall(SYS_close_range, 4u, ~0u, 0u);
-	while (read(3, &c, 1) == 1) {
+	(void)syscall(SYS_close_range, 5u, ~0u, 0u);
+	(void)fcntl(3, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(4, F_SETFD, FD_CLOEXEC);
+	if (kz_str_format(folder, sizeof folder, NULL, "%s", watched) == KZ_OK)
+		*strrchr(folder, '/') = 0;
+	(void)inotify_add_watch(4, folder, IN_MOVED_TO | IN_CREATE);
+	(void)stat(watched, &was);
+	while (await(3, 4, watched, &was)) {
 		say(3, "kz", "status");
 		say(3, "kz-grant", "scope");
 	}
 	_exit(0);
 }
 
-enum kz_rc kz_facts_start(struct kz_facts **out, struct kz_err *err)
+enum kz_rc kz_facts_start(struct kz_facts **out, const char *watched, struct kz_err *err)
 {
 	struct kz_facts *f = calloc(1, sizeof *f);
 	int ends[2];
@@ -83,17 +130,24 @@ enum kz_rc kz_facts_start(struct kz_facts **out, struct kz_err *err)
 		free(f);
 		return kz_err_sys(err, KZ_E_OS, "no pair of sockets");
 	}
-	pid = fork();
-	if (pid == 0)
-		answer_for_ever(ends[1]);
-	close(ends[1]);
 	f->fd = ends[0];
+	ends[1] = above(ends[1]);
+	pid = ends[1] < 0 ? -1 : fork();
+	if (pid == 0)
+		answer_for_ever(ends[1], watched);
+	if (ends[1] >= 0)
+		close(ends[1]);
 	if (pid < 0) {
 		kz_facts_free(f);
 		return kz_err_sys(err, KZ_E_OS, "cannot start the process that asks");
 	}
 	*out = f;
 	return kz_fd_set_nonblock(f->fd, err);
+}
+
+bool kz_facts_is_replaced(const struct kz_facts *f)
+{
+	return f->is_replaced;
 }
 
 /* -- who waits -- */
@@ -171,6 +225,8 @@ static void on_data(void *arg)
 	const char *first = p ? memchr(p, '\n', n) : NULL;
 	const char *second = first ? memchr(first + 1, '\n', n - (size_t)(first + 1 - p)) : NULL;
 
+	if (p && *p == '!')
+		f->is_replaced = true;
 	if (!second)
 		return;
 	forget_all(f);

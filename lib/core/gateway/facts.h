@@ -29,9 +29,15 @@ struct kz_facts_wait {
 	struct kz_facts_wait *next;
 };
 
-/* Start the process that asks.  To be called with one thread, before rights are given up and sockets made. err: KZ_E_OS */
-enum kz_rc kz_facts_start(struct kz_facts **out, struct kz_err *err);
-/* Wait for it in this loop; lost is called when that process is gone, and nothing is told any more. err: KZ_E_OS */
+/*
+ * Start the process that asks.  To be called with one thread, before rights are given up and sockets made.
+ * in: watched: a file that its service cannot see replaced; when it is, the process ends
+ * err: KZ_E_OS
+ */
+enum kz_rc kz_facts_start(struct kz_facts **out, const char *watched, struct kz_err *err);
+/* Did it end because the watched file was replaced? */
+bool kz_facts_is_replaced(const struct kz_facts *f);
+/* Wait for it in this loop; lost is called when that process ends, and nothing is told any more. err: KZ_E_OS */
 enum kz_rc kz_facts_serve(struct kz_facts *f, struct kz_serve *s, kz_serve_fn lost, void *arg,
 			  struct kz_err *err);
 /* Ask: w->told is called once, in this call or later. */

@@ -14,13 +14,15 @@
 #include "base/log.h"
 #include "base/sig.h"
 #include "base/str.h"
+#include "core/broker/broker.h"
 #include "core/conf/conf.h"
 #include "core/conf/listen.h"
 #include "core/gateway/pages.h"
 
 #define BACKLOG 1024
-#define AGAIN KZ_SECONDS(10) /* an address that is taken is tried again */
-#define RESERVE 256          /* descriptors that are for no connection */
+#define PACKAGE_KEY "keys/package.key" /* below STATE */
+#define AGAIN KZ_SECONDS(10)           /* an address that is taken is tried again */
+#define RESERVE 256                    /* descriptors that are for no connection */
 
 struct gateway {
 	struct kz_conf conf;
@@ -28,12 +30,13 @@ struct gateway {
 	struct kz_gw *gw;
 	struct kz_facts *facts;
 	struct kz_pages *pages;
+	struct kz_broker *broker;
 	struct kz_gw_address address;
 	char hosts[256];
 	int signals, files;
 	struct kz_watch *signal_watch, *file_watch;
 	struct kz_timer *again;
-	bool is_lost; /* the process that asks ended: so do we, and are started again */
+	bool is_lost; /* the process that asks ended, or the key it watches was replaced: we end, and are started again */
 	uid_t uid;
 	gid_t gid;
 };
@@ -153,20 +156,27 @@ static enum kz_rc open_sockets(struct gateway *g, struct kz_err *err)
 	return listen_unix(g, KZ_GATEWAY_ADMIN, 0660, g->gid, KZ_GW_OPERATOR, err);
 }
 
-/* Of the files: public keys, settings, /etc, and code that is loaded when somebody needs it (an HTTP client). */
+/*
+ * Of the files: public keys, settings, the key of package tokens and no other, the sockets (the
+ * broker's cooldown is in Valkey), /etc, and code that is loaded when somebody needs it (an HTTP client).
+ */
 static enum kz_rc leave(const struct gateway *g, struct kz_err *err)
 {
-	char root[300], public[300], env[300];
+	char root[300], public[300], env[300], run[300], key[300];
 	const struct kz_cell_show shown[] = { { .path = public },
 					      { .path = env },
+					      { .path = run },
+					      { .path = key, .is_file = true },
 					      { .path = "/usr/lib", .is_code = true },
 					      { .path = "/lib", .is_code = true } };
-	const struct kz_cell cell = { "kz-gateway", root, shown, 4, g->uid, g->gid };
+	const struct kz_cell cell = { "kz-gateway", root, shown, 6, g->uid, g->gid };
 	enum kz_rc rc;
 
-	if ((rc = kz_conf_path(&g->conf, "run", root, sizeof root, err)) ||
+	if ((rc = kz_conf_path(&g->conf, "log", root, sizeof root, err)) ||
 	    (rc = kz_conf_path(&g->conf, "public", public, sizeof public, err)) ||
-	    (rc = kz_conf_path(&g->conf, "env", env, sizeof env, err)))
+	    (rc = kz_conf_path(&g->conf, "env", env, sizeof env, err)) ||
+	    (rc = kz_conf_path(&g->conf, "run", run, sizeof run, err)) ||
+	    (rc = kz_conf_path(&g->conf, PACKAGE_KEY, key, sizeof key, err)))
 		return rc;
 	return kz_cell_enter(&cell, err);
 }
@@ -204,9 +214,12 @@ static enum kz_rc open_all(struct gateway *g, const char *state, struct kz_err *
 {
 	static const int ends[] = { SIGTERM, SIGINT, 0 };
 	struct kz_gw_limits m;
+	char key[300];
 	enum kz_rc rc;
 
-	if ((rc = kz_conf_load(&g->conf, state, err)) || (rc = kz_facts_start(&g->facts, err)))
+	if ((rc = kz_conf_load(&g->conf, state, err)) ||
+	    (rc = kz_conf_path(&g->conf, PACKAGE_KEY, key, sizeof key, err)) ||
+	    (rc = kz_facts_start(&g->facts, key, err)))
 		return rc;
 	choose_ids(g);
 	m = limits();
@@ -214,6 +227,7 @@ static enum kz_rc open_all(struct gateway *g, const char *state, struct kz_err *
 	    (rc = kz_gw_new(&g->gw, g->serve, &m, err)) ||
 	    (rc = kz_facts_serve(g->facts, g->serve, on_lost, g, err)) ||
 	    (rc = kz_pages_new(&g->pages, g->gw, g->facts, &g->address, g->conf.state, err)) ||
+	    (rc = kz_broker_new(&g->broker, g->serve, g->gw, g->conf.state, err)) ||
 	    (rc = open_sockets(g, err)) || (rc = watch_files(g, err)))
 		return rc;
 	kz_gw_hosts(g->gw, g->hosts, g->address.at);
@@ -224,6 +238,7 @@ static enum kz_rc open_all(struct gateway *g, const char *state, struct kz_err *
 
 static void close_all(struct gateway *g)
 {
+	kz_broker_free(g->broker);
 	kz_gw_free(g->gw);
 	kz_pages_free(g->pages);
 	kz_facts_free(g->facts);
@@ -260,7 +275,9 @@ enum kz_rc kz_gateway_run(const struct kz_gateway_options *o, struct kz_err *err
 		kz_log(KZ_LOG_INFO, "ending", "connections",
 		       kz_log_int((long long)kz_gw_connections(g->gw)), NULL);
 	}
-	if (rc == KZ_OK && g->is_lost)
+	if (g->is_lost && kz_facts_is_replaced(g->facts))
+		kz_log(KZ_LOG_INFO, "the key of package tokens was replaced; starting again", NULL);
+	else if (rc == KZ_OK && g->is_lost)
 		rc = kz_err_set(err, KZ_E_OS, "the process that asks for the status ended");
 	close_all(g);
 	return rc;
