@@ -35,22 +35,28 @@ static enum kz_rc stamp_of(const char *path, char *out, size_t size, struct kz_e
 			     st.st_mtim.tv_nsec, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
-static enum kz_rc hash_file(const char *path, char out[KZ_SHA256_HEX], struct kz_err *err)
+enum kz_rc kz_oci_hash(int fd, char out[KZ_SHA256_HEX], struct kz_err *err)
 {
-	kz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct kz_sha256 h;
 	char block[64 << 10];
 	ssize_t n;
 
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_NOINPUT, "cannot open %s", path);
 	kz_sha256_start(&h);
 	while ((n = read(fd, block, sizeof block)) > 0)
 		kz_sha256_add(&h, block, (size_t)n);
 	if (n < 0)
-		return kz_err_sys(err, KZ_E_IO, "cannot read %s", path);
+		return kz_err_sys(err, KZ_E_IO, "cannot read it");
 	kz_sha256_end(&h, out);
 	return KZ_OK;
+}
+
+static enum kz_rc hash_file(const char *path, char out[KZ_SHA256_HEX], struct kz_err *err)
+{
+	kz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return kz_err_sys(err, KZ_E_NOINPUT, "cannot open %s", path);
+	return kz_oci_hash(fd, out, err) ? kz_err_wrap(err, "%s", path) : KZ_OK;
 }
 
 /* The digest of a file, remembered beside its stamp so that a create need not read megabytes. */
@@ -99,7 +105,7 @@ static enum kz_rc describe_layers(const struct kz_oci *o, struct kz_buf *b, stru
 	    add_file(o, b, o->worker, true, err))
 		return err ? err->rc : KZ_E_OS;
 	if (!kz_str_eq(image, "host")) {
-		if (kz_str_format(manifest, sizeof manifest, err, "%s/manifest", image))
+		if (kz_str_format(manifest, sizeof manifest, err, "%s/manifest.json", image))
 			return KZ_E_DATA;
 		return add_file(o, b, manifest, true, err);
 	}
@@ -193,6 +199,20 @@ static enum kz_rc root_make(const struct kz_oci *o, int root, struct kz_err *err
 		       KZ_OK;
 }
 
+/* The image under a name that tells a worker nothing of where it is. */
+static enum kz_rc lower_make(const struct kz_oci *o, int base, struct kz_err *err)
+{
+	char root[KZ_OCI_PATH];
+
+	if (kz_str_eq(o->conf.set.kz_image, "host"))
+		return KZ_OK;
+	if (kz_str_format(root, sizeof root, err, "%s/root", o->conf.set.kz_image))
+		return KZ_E_DATA;
+	return symlinkat(root, base, "image") == 0 ?
+		       KZ_OK :
+		       kz_err_sys(err, KZ_E_CANTCREAT, "cannot make the link to %s", root);
+}
+
 static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct kz_err *err)
 {
 	kz_auto_close int base = -1;
@@ -204,7 +224,8 @@ static enum kz_rc layers_make(const struct kz_oci *o, const char *path, struct k
 	if (base < 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot open %s", path);
 	if (kz_dir_make(base, "empty", 0755, (gid_t)-1, err) ||
-	    kz_dir_make(base, "root", 0755, (gid_t)-1, err) || mask_make(o, base, path, err))
+	    kz_dir_make(base, "root", 0755, (gid_t)-1, err) || mask_make(o, base, path, err) ||
+	    lower_make(o, base, err))
 		return err ? err->rc : KZ_E_CANTCREAT;
 	root = openat(base, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)

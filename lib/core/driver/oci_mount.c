@@ -66,7 +66,6 @@ static enum kz_rc overlay(const struct kz_oci *o, const char *where, const char 
 enum kz_rc kz_oci_root_mount(const struct kz_oci *o, const char *root, struct kz_err *err)
 {
 	bool is_host = kz_str_eq(o->conf.set.kz_image, "host");
-	char lower[KZ_OCI_PATH];
 	char usr[80];
 
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
@@ -74,11 +73,8 @@ enum kz_rc kz_oci_root_mount(const struct kz_oci *o, const char *root, struct kz
 	/* Names relative to the skeleton keep the host's paths out of the worker's mountinfo. */
 	if (chdir(o->skeleton) != 0)
 		return kz_err_sys(err, KZ_E_IO, "cannot enter the image");
-	if (!is_host) {
-		if (kz_str_format(lower, sizeof lower, err, "root:%s/root", o->conf.set.kz_image))
-			return KZ_E_DATA;
-		return overlay(o, root, lower, err);
-	}
+	if (!is_host)
+		return overlay(o, root, "root:image", err);
 	/* Two layers make an overlay of what is read-only: its inodes belong to this worker alone. */
 	if (kz_str_format(usr, sizeof usr, err, "%s/usr", root) ||
 	    overlay(o, root, "empty:root", err))

@@ -89,6 +89,13 @@ enum kz_rc kz_oci_runtime_find(const char *name, struct kz_oci_runtime *rt, stru
 const char *kz_oci_flavor_name(enum kz_oci_flavor f);
 /* Bound the host-wide per-user counters inside the worker's namespaces. in: a process of it */
 enum kz_rc kz_oci_limit_namespaces(pid_t pid, struct kz_err *err);
+/* Digest of what an open file holds, to its end. err: KZ_E_IO */
+enum kz_rc kz_oci_hash(int fd, char out[KZ_SHA256_HEX], struct kz_err *err);
+/*
+ * Is the directory of KZ_IMAGE what its manifest says, entry by entry? A tree that was read once is read again
+ * only when an entry was touched since. err: image_invalid, KZ_E_IO. wait: while all of it is read
+ */
+enum kz_rc kz_oci_tree_verify(const struct kz_oci *o, struct kz_err *err);
 /* The made /etc of image host below dir. */
 enum kz_rc kz_oci_etc_make(int dir, struct kz_err *err);
 

@@ -81,14 +81,24 @@ static void add_worker(struct kz_json *j, const char *worker, const char *instan
 	kz_json_set_str(j, "image", image);
 }
 
+/* A directory that is no image gets no worker, and none of its files is taken on trust [IMG-11]. */
+static enum kz_rc image_check(const struct kz_oci *o, struct kz_err *err)
+{
+	return kz_str_eq(o->conf.set.kz_image, "host") ? KZ_OK : kz_oci_tree_verify(o, err);
+}
+
 static struct kz_json *verb_probe(struct kz_oci *o)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_json *report = NULL;
-	enum kz_rc rc = kz_oci_probe(o, &report, &err);
-	struct kz_json *j = reply(NULL, rc ? &err : NULL);
-	struct kz_json *list = kz_json_get(report, "candidates");
+	enum kz_rc rc = image_check(o, &err);
+	struct kz_json *list;
+	struct kz_json *j;
 
+	if (!rc)
+		rc = kz_oci_probe(o, &report, &err);
+	j = reply(NULL, rc ? &err : NULL);
+	list = kz_json_get(report, "candidates");
 	kz_json_set_bool(j, "ok", rc == KZ_OK);
 	for (size_t i = 0; !rc && i < kz_json_count(list); i++) {
 		struct kz_json *f = kz_json_at(list, i);
@@ -117,9 +127,12 @@ static enum kz_rc make_ready(struct kz_oci *o, struct kz_err *err)
 static struct kz_json *verb_image(struct kz_oci *o)
 {
 	struct kz_err err = KZ_ERR_INIT;
-	enum kz_rc rc = make_ready(o, &err);
-	struct kz_json *j = reply(NULL, rc ? &err : NULL);
+	enum kz_rc rc = image_check(o, &err);
+	struct kz_json *j;
 
+	if (!rc)
+		rc = make_ready(o, &err);
+	j = reply(NULL, rc ? &err : NULL);
 	kz_json_set_bool(j, "ok", rc == KZ_OK);
 	if (!rc) {
 		kz_json_set_str(j, "identity", o->image);

@@ -56,7 +56,8 @@ struct kz_keeper {
 	struct kz_err said; /* what was last logged and written */
 	bool has_said, is_logged;
 
-	struct kz_err bad_conf, bad_valkey, bad_driver, bad_audit; /* rc KZ_OK: that part works */
+	struct kz_err bad_conf, bad_valkey, bad_driver, bad_image,
+		bad_audit; /* rc KZ_OK: that part works */
 	struct kz_deadline next_conf, next_connect, next_driver, next_image, next_inventory,
 		next_step, next_rotate;
 	struct kz_gone gone[KZ_GONE_MOST];

@@ -48,8 +48,8 @@ void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why)
 /* What keeps admission closed; NULL when nothing does. in: other is filled when the cause has no record of its own */
 static const struct kz_err *obstacle(const struct kz_keeper *k, struct kz_err *other)
 {
-	const struct kz_err *const parts[] = { &k->bad_conf, &k->bad_valkey, &k->bad_driver,
-					       &k->bad_audit };
+	const struct kz_err *const parts[] = { &k->bad_conf, &k->bad_valkey, &k->bad_image,
+					       &k->bad_driver, &k->bad_audit };
 
 	/* An operator's word goes before what fails on the way down. */
 	if (k->ends > 0 || k->is_closed_by_operator) {

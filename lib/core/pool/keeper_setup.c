@@ -24,6 +24,7 @@ static void forget_driver(struct kz_keeper *k)
 	k->probe = NULL;
 	k->image[0] = '\0';
 	k->is_published = false;
+	k->bad_image = (struct kz_err)KZ_ERR_INIT;
 	k->next_driver = k->next_image = (struct kz_deadline){ 0 };
 }
 

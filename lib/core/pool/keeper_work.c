@@ -18,13 +18,25 @@ static void driver_error(const struct kz_json *reply, struct kz_err *err)
 	kz_refuse(err, r, "%.300s", kz_json_str(reply, "text", kz_reason_text(r)));
 }
 
+/* Workers see the image's files as they are now: what is not as published is not served from [IMG-11]. */
+static bool is_image_lost(struct kz_keeper *k, const struct kz_json *reply)
+{
+	if (!kz_str_eq(kz_json_str(reply, "reason", ""), kz_reason_code(KZ_R_IMAGE_INVALID)))
+		return false;
+	driver_error(reply, &k->bad_image);
+	k->image[0] = '\0';
+	k->is_published = false;
+	return true;
+}
+
 static void probed(struct kz_keeper *k, const struct kz_json *reply)
 {
 	kz_json_free(k->probe);
 	k->probe = NULL;
 	k->next_driver = kz_deadline_in(KZ_SECONDS(2));
 	if (!kz_json_flag(reply, "ok", false)) {
-		driver_error(reply, &k->bad_driver);
+		if (!is_image_lost(k, reply))
+			driver_error(reply, &k->bad_driver);
 		return;
 	}
 	k->probe = kz_json_ref(kz_json_get(reply, "v") ? (struct kz_json *)(uintptr_t)reply : NULL);
@@ -36,13 +48,15 @@ static void identified(struct kz_keeper *k, const struct kz_json *reply)
 {
 	const char *identity = kz_json_str(reply, "identity", "");
 
+	bool is_ok = kz_json_flag(reply, "ok", false);
+
+	/* Otherwise the published one stays good: what is made from another is refused by its identity. */
+	if (!is_ok && !is_image_lost(k, reply) && !k->image[0])
+		driver_error(reply, &k->bad_driver);
 	k->next_image = kz_deadline_in(KZ_SECONDS(k->image[0] ? 60 : 2));
-	if (!kz_json_flag(reply, "ok", false)) {
-		/* The published one stays good: what is made from another is refused by its identity. */
-		if (!k->image[0])
-			driver_error(reply, &k->bad_driver);
+	if (!is_ok)
 		return;
-	}
+	k->bad_image = (struct kz_err)KZ_ERR_INIT;
 	if (kz_str_eq(identity, k->image))
 		return;
 	if (kz_str_copy(k->image, sizeof(k->image), identity, NULL) != KZ_OK || !identity[0]) {

@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# lock.bash: Python packages from a hash-pinned lock [IMG-2, IMG-4, IMG-12].
+
+# Prints NAME VERSION of each pin, names in their normal form; dies on the first line that is anything else.
+audit() {
+	if [ ! -f "$1" ] || [ ! -r "$1" ]; then
+		die 66 "there is no lock $1"
+	fi
+	awk '
+		function bad(what) { printf "image: %s:%d: %s\n", FILENAME, at, what >"/dev/stderr"; failed = 1 }
+		function less(a, b,   x, y, i) {
+			split(a, x, "."); split(b, y, ".")
+			for (i = 1; i <= 4; i++) if (x[i] + 0 != y[i] + 0) return x[i] + 0 < y[i] + 0
+			return 0
+		}
+		function judge(text,   pin, name, version, n, i, word) {
+			if (text ~ /^-/) return bad("an option; a lock holds pins only")
+			if (text ~ /@|:\/\// && text !~ /--hash/) return bad("an address instead of a pin")
+			n = split(text, word, /[ \t]+/)
+			pin = word[1]
+			sub(/;.*/, "", pin)
+			if (pin !~ /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(\[[A-Za-z0-9,._-]+\])?==[A-Za-z0-9][A-Za-z0-9.!+_-]*$/)
+				return bad("not an exact pin (name==version): " pin)
+			name = tolower(pin); sub(/(\[.*)?==.*/, "", name); gsub(/[-_.]+/, "-", name)
+			version = pin; sub(/.*==/, "", version)
+			for (i = 2; i <= n; i++) if (word[i] ~ /^--/ && word[i] !~ /^--hash=sha(256:[0-9a-f]+|384:[0-9a-f]+|512:[0-9a-f]+)$/)
+				return bad("no such option in a lock: " word[i])
+			if (text !~ /--hash=sha256:[0-9a-f][0-9a-f]/) return bad(name " has no sha256")
+			for (i = 2; i <= n; i++) if (word[i] ~ /^--hash=sha256:/ && length(word[i]) != 78) return bad(name ": a sha256 has 64 digits")
+			if (name in seen) return bad(name " is pinned twice")
+			seen[name] = 1
+			if (name == "pyasn1" && less(version, "0.6.4")) return bad("pyasn1 " version " is older than 0.6.4")
+			print name, version
+		}
+		{ sub(/\r$/, ""); sub(/(^|[ \t])#.*/, "") }
+		held == "" { at = FNR }
+		/\\$/ { sub(/\\$/, " "); held = held $0; next }
+		{ line = held $0; held = ""; gsub(/^[ \t]+|[ \t]+$/, "", line); if (line != "") { count++; judge(line) } }
+		END {
+			if (held != "") bad("the last line goes on")
+			if (!count && !failed) { at = FNR; bad("no pin") }
+			exit failed
+		}' "$1" || die 65 "$1 is no lock"
+}
+
+lock_install() {
+	local root=$1
+	local -a from=() pip=(python3 -I -m pip install --require-hashes --no-deps --only-binary :all: --ignore-installed --no-compile --no-cache-dir
+		--disable-pip-version-check --no-input --quiet --root-user-action=ignore --break-system-packages)
+	if [ -n "$WHEELS" ]; then
+		[ -d "$WHEELS" ] || die 66 "there is no directory $WHEELS"
+		from=(--ro-bind "$(realpath "$WHEELS")" /tmp/wheels)
+		pip+=(--no-index --find-links /tmp/wheels)
+	else
+		from=(--share-net --ro-bind-try "$(realpath /etc/resolv.conf)" /etc/resolv.conf)
+		pip+=(--index-url "$INDEX")
+	fi
+	within "$root" --bind "$root/usr/local" /usr/local "${from[@]}" --ro-bind "$(realpath "$LOCK")" /tmp/lock \
+		-- "${pip[@]}" -r /tmp/lock >&2 || die 1 "pip could not install what the lock pins; its message is above"
+}
+
+# Every pin is installed in its version, and is what an import finds [IMG-4].
+pins_are_there() {
+	local name version found missed=0
+	while read -r name version; do
+		found=$(jq -r --arg n "$name" '.[] | select((.name | ascii_downcase | gsub("[-_.]+"; "-")) == $n) | .version' "$WORK/distributions.json")
+		[ "$found" = "$version" ] && continue
+		say "pinned $name $version: the image has ${found:-none}"
+		missed=1
+	done <"$WORK/pins"
+	[ $missed -eq 0 ] || die 1 "the image is not what the lock says"
+}

@@ -1,0 +1,121 @@
+# shellcheck shell=bash
+# manifest.bash: what an image holds: its list of files, packages and distributions, licences, gates, digest, table.
+
+# Python distributions as a JSON list: name, version, imports, debian (the package that it comes from, or null).
+inventory() {
+	within "$1" --ro-bind "$HERE/image-steps/inventory.py" /tmp/inventory.py -- python3 -I /tmp/inventory.py | jq . ||
+		die 1 "the image cannot tell which Python distributions it has"
+}
+
+# Debian's packages as a JSON list, and what was left out.
+packages() {
+	dpkg-query "--admindir=$1/var/lib/dpkg" -W -f '${db:Status-Status}\t${Package}\t${Version}\n' | awk -F'\t' '$1 == "installed"' | sort -u |
+		jq -Rn '[inputs | split("\t") | {name: .[1], version: .[2]}]'
+}
+
+# The licence texts of every distribution at one place [IMG-8].
+licences() {
+	local root=$1 name debian place missed=0 into
+	place=$root/usr/share/licenses/kaizen-sandbox-python
+	while IFS=$'\t' read -r name debian; do
+		into=$place/$name
+		mkdir -p "$into"
+		if [ "$debian" != - ]; then
+			cp -L "$root/usr/share/doc/$debian/copyright" "$into/copyright" 2>/dev/null || missed=1
+		else
+			find "$root"/usr/local/lib/python3*/dist-packages -path "*.dist-info/*" \
+				\( -iname '*licen[cs]e*' -o -iname 'copying*' -o -iname 'notice*' -o -path '*.dist-info/licenses/*' \) -type f -print0 |
+				while IFS= read -r -d '' file; do
+					[ "$(sed -n 's/^Name: *//p;/^$/q' "${file%%.dist-info/*}.dist-info/METADATA")" != "$name" ] ||
+						cp "$file" "$into/$(basename "$file")"
+				done
+		fi
+		if [ -z "$(ls -A "$into")" ]; then
+			say "no licence text of $name"
+			missed=1
+		fi
+	done < <(jq -r '.[] | [.name, .debian // "-"] | @tsv' "$WORK/distributions.json")
+	[ $missed -eq 0 ] || die 1 "licence texts are missing"
+}
+
+# One line an entry, by name: type, mode, size, SHA-256 or target, name. Directories have size 0.
+list_files() {
+	local root=$1
+	{
+		(cd "$root" && find . -xdev -type f -print0 | sort -z | xargs -0 -r sha256sum -z) | tr '\0' '\n' |
+			sed -E 's/^([0-9a-f]{64})  \.\/(.*)$/h\t\1\t\2/'
+		find "$root" -xdev -mindepth 1 -printf '%y\t%#m\t%s\t%l\t%P\n'
+	} | awk -F'\t' -v OFS='\t' '
+		$1 == "h" { hash[$3] = $2; next }
+		$1 == "f" { print $1, $2, $3, hash[$5], $5 }
+		$1 == "d" { print $1, $2, 0, "-", $5 }
+		$1 == "l" { print $1, "0777", length($4), $4, $5 }' | sort -t $'\t' -k 5,5
+}
+
+write_manifest() {
+	local dir=$1
+	list_files "$dir/root" >"$dir/files.tsv"
+	jq -nS --arg suite "$SUITE" --arg arch "$ARCH" --arg set "$SET" --arg epoch "$SOURCE_DATE_EPOCH" \
+		--arg lock "$([ -z "$LOCK" ] || sha256sum <"$LOCK" | cut -d' ' -f1)" \
+		--arg sum "$(sha256sum <"$dir/files.tsv" | cut -d' ' -f1)" \
+		--argjson count "$(wc -l <"$dir/files.tsv")" --argjson bytes "$(awk -F'\t' '$1 == "f" { n += $3 } END { printf "%d", n }' "$dir/files.tsv")" \
+		--slurpfile packages "$WORK/packages.json" --slurpfile distributions "$WORK/distributions.json" '
+		{v: 1, type: "image", suite: $suite, architecture: $arch, set: $set, epoch: ($epoch | tonumber),
+		 lock_sha256: (if $lock == "" then null else $lock end),
+		 packages: ($packages[0] | map(select(.version != "9999"))), left_out: ($packages[0] | map(select(.version == "9999").name)),
+		 distributions: $distributions[0], files: {name: "files.tsv", sha256: $sum, count: $count, bytes: $bytes}}' >"$dir/manifest.json"
+	chmod 644 "$dir/files.tsv" "$dir/manifest.json"
+}
+
+# The digest of an image is that of its manifest, which names that of the list, which names that of every file.
+digest() {
+	echo "sha256:$(sha256sum <"$1/manifest.json" | cut -d' ' -f1)"
+}
+
+# What is promised as imports of this image: the table's, less what it says is not baked; of a lock with the minimal set its own.
+gate_names() {
+	local dir=$1
+	if [ "$(jq -r .set "$dir/manifest.json")" = full ]; then
+		promised | awk -F'|' -v lock="$(jq -r '.lock_sha256 // ""' "$dir/manifest.json")" 'lock != "" || $3 != "-" { print $2 }'
+	elif [ "$(jq -r '.lock_sha256 // ""' "$dir/manifest.json")" != "" ]; then
+		jq -r '.distributions[] | select(.debian == null).imports[]' "$dir/manifest.json"
+	fi
+}
+
+gates() {
+	local dir=$1 status=0
+	local -a names
+	mapfile -t names < <(gate_names "$dir")
+	within "$dir/root" --ro-bind "$HERE/image-steps/gates.py" /tmp/gates.py --setenv MPLCONFIGDIR /tmp/home -- \
+		python3 -I /tmp/gates.py "${names[@]}" >"$dir/gates.new" || status=$?
+	jq -s --arg fips "$(cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0)" '{v: 1, gates: map(select(.gate)),
+		base: ((map(select(.base))[0].base // {}) + {kernel_fips: ($fips == "1")})}' "$dir/gates.new" >"$dir/gates.json"
+	rm "$dir/gates.new"
+	chmod 644 "$dir/gates.json"
+	jq -r --argjson n "${#names[@]}" '.gates[] | select(.ok == false or (.ok == null and $n > 0)) | "image: \(if .ok == null then "not run" else "FAILED" end): \(.gate): \(.text)"' "$dir/gates.json" >&2
+	say "$(jq -r '"\(.gates | map(select(.ok)) | length) gates passed on \(.base.os), \(.base.openssl), FIPS: OpenSSL \(.base.openssl_fips), kernel \(.base.kernel_fips)"' "$dir/gates.json")"
+	[ $status -eq 0 ] || die 1 "a gate failed (status $status)"
+}
+
+verify() {
+	local dir=$1 sum
+	sum=$(sha256sum <"$dir/files.tsv" | cut -d' ' -f1)
+	[ "$sum" = "$(jq -r .files.sha256 "$dir/manifest.json")" ] || die 1 "the list of files is not the manifest's"
+	list_files "$dir/root" | diff "$dir/files.tsv" - | sed -n 's/^[<>] //p' | cut -f5 | sort -u | head -n 20 >"${TMPDIR:-/tmp}/image.$$" || true
+	sum=$(cat "${TMPDIR:-/tmp}/image.$$")
+	rm "${TMPDIR:-/tmp}/image.$$"
+	[ -z "$sum" ] || die 1 "altered, gone or new: $(tr '\n' ' ' <<<"$sum")"
+	say "every file is as the manifest says"
+	digest "$dir"
+}
+
+# policy/bundled_python.json [IMG-9]: what is promised, then what else the image has. Versions are the image's own to tell.
+table() {
+	promised | jq -Rn --slurpfile m "$1/manifest.json" '
+		def key: ascii_downcase | gsub("[-_.]+"; "-");
+		$m[0] as $i | [inputs | split("|") | {name: .[0], imports: (.[1] | split(",")), debian: (if .[2] == "-" then null else .[2] end), why: .[3]}] as $p
+		| ($p | map(.name | key)) as $known
+		| {v: 1, suite: $i.suite, distributions: ([$p[] | (.name | key) as $k | ([$i.distributions[] | select((.name | key) == $k)] | first) as $d
+			| {name, version: null, imports, debian, baked: ($d != null), promised: true} + (if $d then {} else {why} end)]
+			+ [$i.distributions[] | select(.name | key | IN($known[]) | not) | {name, version: null, imports, debian, baked: true, promised: false}])}'
+}
