@@ -62,8 +62,8 @@ kz_start() {
 	for setting in "$@"; do
 		sets+=(--set "$setting")
 	done
-	# stacks beside each other have one port 8000 between them
-	if ! kz up --state "$KZ_STATE" --set KZ_GATEWAY_LISTEN= "${sets[@]}"; then
+	# stacks beside each other have one port 8000 between them, and no package comes from anywhere
+	if ! kz up --state "$KZ_STATE" --set KZ_GATEWAY_LISTEN= --set SANDBOX_PACKAGE_REGISTRIES={} "${sets[@]}"; then
 		kz_say_logs
 		return 1
 	fi

@@ -15,6 +15,7 @@
 #include "base/where.h"
 #include "core/driver/driver.h"
 #include "core/front/parts.h"
+#include "core/front/registries.h"
 #include "port/json.h"
 #include "rule/reason.h"
 
@@ -238,12 +239,24 @@ static enum kz_rc begin(struct kz_front *f, const struct kz_front_up *o, struct 
 	return kz_front_is_scanning(f) ? join(f, o, err) : launch(f, c, svscan, pidfd, err);
 }
 
+/* Nobody said where packages come from, on a state directory that was not there before. */
+static bool asks_registries(const struct kz_before *b, const struct kz_front_up *o)
+{
+	for (size_t i = 0; i < o->set_count; i++)
+		if (kz_str_has_prefix(o->sets[i], "SANDBOX_PACKAGE_REGISTRIES="))
+			return false;
+	return b->is_new;
+}
+
 enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct kz_err *err)
 {
 	static const int wanted[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
 	static const int stops[] = { SIGTERM, SIGINT, SIGHUP, 0 };
 	kz_auto_close int lock = -1, pidfd = -1, signals = -1, stop = -1;
+	struct kz_registries_asked asked = KZ_REGISTRIES_NONE;
 	struct kz_before before;
+	struct kz_err why = KZ_ERR_INIT;
+	bool is_asking;
 	struct kz_conf c;
 	pid_t svscan = -1;
 	enum kz_rc rc;
@@ -262,8 +275,12 @@ enum kz_rc kz_front_up(struct kz_front *f, const struct kz_front_up *o, struct k
 		kz_front_undo(f, &before);
 	if (rc)
 		return rc;
+	if ((is_asking = asks_registries(&before, o)))
+		kz_front_registries_ask(&asked);
 	/* a signal to stop ends the wait; stay() then reads it */
 	rc = wait_open(f, &c, stop, err);
+	if (is_asking && kz_front_registries_store(f, &asked, &why))
+		kz_front_say(f, "note: where packages come from is not stored: %s", why.text);
 	if (!o->foreground)
 		return rc;
 	kz_front_say(f, rc ? "admission is not open yet: %s" : "admission is open%s",

@@ -72,7 +72,7 @@
 		const text = !known ? "not known" : o.text || "isolated";
 		show(at("scope"), text);
 		show(at("fix"), o.attention ? "Attention: what is configured is not held." + (o.fix ? ` Fix: ${o.fix}` : "") : "");
-		row(net, "effective", "in force", o.effective, o.attention ? "warn" : "");
+		row(net, "effective", "in force", o.effective === text ? null : o.effective, o.attention ? "warn" : "");
 		row(net, "configured", "configured", known ? o.configured || "unset" : null);
 		row(net, "ports", "ports", list(o.ports));
 		row(net, "hosts", "hosts", list(o.hosts));
