@@ -282,8 +282,12 @@ static void set_ask(struct kz_http_get *g, const struct kz_get_ask *ask)
 		lib.easy_setopt(e, CURLOPT_USERNAME, ask->user);
 		lib.easy_setopt(e, CURLOPT_PASSWORD, ask->password);
 	}
-	if (ask->ca)
-		lib.easy_setopt(e, CURLOPT_CAINFO, ask->ca);
+	if (ask->ca) {
+		char *text = (char *)(uintptr_t)ask->ca; /* copied, not written */
+		struct curl_blob blob = { text, strlen(text), CURL_BLOB_COPY };
+
+		lib.easy_setopt(e, CURLOPT_CAINFO_BLOB, &blob);
+	}
 	lib.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_write);
 	lib.easy_setopt(e, CURLOPT_WRITEDATA, g);
 	lib.easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);

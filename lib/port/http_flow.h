@@ -52,7 +52,7 @@ struct kz_get_ask {
 	size_t addr_count;
 	const char *headers[KZ_GET_HEADERS + 1]; /* "Name: value", NULL-terminated */
 	const char *user, *password;             /* Basic credentials; NULL: none */
-	const char *ca;       /* file of trusted certificates; NULL: the machine's */
+	const char *ca;       /* trusted certificates, PEM text; NULL: the machine's */
 	bool is_coded;        /* it may come compressed; told decoded */
 	struct kz_ms connect; /* bound of connecting, TLS included */
 

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/base64.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "core/broker/job.h"
 
@@ -94,6 +95,10 @@ static void look(struct kz_broker *b)
 {
 	kz_brk_world_look(&b->world, b->net);
 	b->fetch.cool = b->world.cool;
+	if (b->world.is_stale) {
+		kz_log(KZ_LOG_INFO, "keys or files of registries changed: starting anew", NULL);
+		kz_serve_stop(b->s);
+	}
 }
 
 static void answer_package(void *arg, struct kz_gw_request *r)
@@ -190,6 +195,12 @@ static void add_counters(struct kz_broker *b)
 	}
 	b->fetch.cooldowns = kz_count(c, "kz_broker_cooldowns_total", "",
 				      "times that the host of a registry was found not to answer");
+}
+
+void kz_broker_changed(struct kz_broker *b)
+{
+	b->world.look = (struct kz_deadline){ 0 };
+	look(b);
 }
 
 enum kz_rc kz_broker_new(struct kz_broker **out, struct kz_serve *s, struct kz_gw *g,

@@ -14,12 +14,17 @@ struct kz_broker;
 
 /*
  * Add /pypi/, /npm/ and /broker/ to a gateway; settings and keys of the state directory are
- * read now and again whenever they change.  Settings that make no sense refuse
+ * read now, before any jail, and again whenever they change.  Settings that make no sense refuse
  * what is asked, with their reason.
  * in: all borrowed. own: kz_broker_free, before the gateway's. err: KZ_E_OS, KZ_E_UNAVAILABLE (no libcurl), KZ_E_SOFTWARE
  */
 enum kz_rc kz_broker_new(struct kz_broker **out, struct kz_serve *s, struct kz_gw *g,
 			 const char *state, struct kz_err *err);
+/*
+ * A setting may have changed: look now, not at the next request.  When files changed that
+ * are out of reach by then (a password, a key), the loop is stopped, to be started anew.
+ */
+void kz_broker_changed(struct kz_broker *b);
 /* Give up what is under way. NULL is fine. */
 void kz_broker_free(struct kz_broker *b);
 

@@ -34,6 +34,9 @@ struct kz_cool *kz_cool_new(const char *url, const char *deployment)
 		return NULL;
 	(void)kz_str_copy(c->url, sizeof c->url, url, NULL);
 	(void)kz_str_copy(c->deployment, sizeof c->deployment, deployment, NULL);
+	/* Now, while a socket of the file system can be reached. */
+	if (*url)
+		(void)kz_vk_open(&c->vk, url, kz_deadline_in(KZ_SECONDS(1)), NULL);
 	return c;
 }
 

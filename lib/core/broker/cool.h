@@ -20,7 +20,7 @@
 
 struct kz_cool;
 
-/* in: url of Valkey as kz_vk_open takes it, "" none; deployment: scope of the keys; both copied. own: kz_cool_free; NULL when memory is out */
+/* in: url of Valkey as kz_vk_open takes it, "" none; deployment: scope of the keys; both copied; it connects. wait: 1 s. own: kz_cool_free; NULL when memory is out */
 struct kz_cool *kz_cool_new(const char *url, const char *deployment);
 void kz_cool_free(struct kz_cool *c);
 /* May this host be dialled now? True also for the one who probes. wait: 100 ms */

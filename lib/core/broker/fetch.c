@@ -11,6 +11,7 @@ struct kz_fetch {
 	struct kz_fetch_ask ask;
 	struct kz_registry_conf registry;
 	char password[512], location[KZ_GET_LOCATION];
+	char *ca;
 	struct kz_url url;
 	struct kz_timer *timer;
 	struct kz_dns_query *query;
@@ -31,6 +32,7 @@ static void fetch_free(struct kz_fetch *f)
 	kz_http_get_cancel(f->get);
 	kz_timer_free(f->timer);
 	explicit_bzero(f->password, sizeof f->password);
+	free(f->ca);
 	free(f);
 }
 
@@ -179,7 +181,7 @@ static void dial(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 		.addrs = addrs,
 		.addr_count = count,
 		.headers = { f->ask.accept, "User-Agent: kz", NULL },
-		.ca = *f->registry.ca ? f->registry.ca : NULL,
+		.ca = f->ca,
 		.is_coded = f->ask.is_coded,
 		.connect = kz_deadline_left(f->connect),
 		.on_sent = on_sent,
@@ -270,7 +272,13 @@ struct kz_fetch *kz_fetch_start(const struct kz_fetch_world *w, const struct kz_
 {
 	struct kz_fetch *f = calloc(1, sizeof *f);
 
-	if (!f || !(f->timer = kz_timer_new(w->s, on_timer, f))) {
+	if (f)
+		f->timer = kz_timer_new(w->s, on_timer, f);
+	if (f && ask->ca)
+		f->ca = kz_str_dup(ask->ca);
+	if (!f || !f->timer || (ask->ca && !f->ca)) {
+		if (f)
+			kz_timer_free(f->timer);
 		free(f);
 		return NULL;
 	}

@@ -29,6 +29,7 @@ struct kz_fetch_world {
 struct kz_fetch_ask {
 	const struct kz_registry_conf *registry; /* copied */
 	const char *password;                    /* of its password file; "": none */
+	const char *ca; /* trusted certificates, copied; NULL: the machine's */
 	struct kz_url url;
 	const char *accept; /* "Accept: ..." */
 	bool is_coded;      /* it may come compressed */

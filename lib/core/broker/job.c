@@ -190,6 +190,7 @@ void kz_job_fetch(struct kz_job *j, struct kz_fetch_ask *ask)
 
 	ask->registry = &b->world.registries.of[k];
 	ask->password = b->world.passwords[k];
+	ask->ca = b->world.cas[k];
 	ask->arg = j;
 	(void)kz_str_copy(j->host, sizeof j->host, ask->url.at.host, NULL);
 	j->fetch = b->fetch.cool ? kz_fetch_start(&b->fetch, ask) : NULL;

@@ -2,10 +2,12 @@
 #include "core/broker/world.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/mark.h"
 #include "base/str.h"
@@ -29,6 +31,8 @@ void kz_brk_world_release(struct kz_brk_world *w)
 {
 	kz_cool_free(w->cool);
 	w->cool = NULL;
+	for (int k = 0; k < KZ_REGISTRIES; k++)
+		free(w->cas[k]);
 	kz_secret_release(&w->key);
 	explicit_bzero(w->passwords, sizeof w->passwords);
 }
@@ -50,27 +54,52 @@ static void complain(const struct kz_err *err)
 	       err->text, NULL);
 }
 
+/* The certificates that a registry's own are to be signed by. */
+static bool read_ca(const char *path, char **out)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
+
+	if (kz_file_read(AT_FDCWD, path, &b, NULL) != KZ_OK || b.len == 0)
+		return false;
+	free(*out);
+	*out = kz_buf_steal(&b);
+	return *out != NULL;
+}
+
+static void take_files(struct kz_brk_world *w, enum kz_registry k)
+{
+	const struct kz_registry_conf *r = &w->registries.of[k];
+	struct kz_err err = KZ_ERR_INIT;
+
+	free(w->cas[k]);
+	w->cas[k] = NULL;
+	if ((!*r->password_file || read_password(r->password_file, w->passwords[k])) &&
+	    (!*r->ca || read_ca(r->ca, &w->cas[k])))
+		return;
+	w->why = KZ_R_REGISTRY_INVALID;
+	w->is_stale = w->is_read;
+	(void)kz_refuse(&err, w->why, "the password file or the certificates of %s cannot be read",
+			kz_registry_name(k));
+	if (!w->is_stale)
+		complain(&err);
+}
+
 static void take_registries(struct kz_brk_world *w, const struct kz_conf *c)
 {
 	struct kz_err err = KZ_ERR_INIT;
 
+	if (w->is_read && kz_str_eq(w->text, c->set.sandbox_package_registries))
+		return;
+	(void)kz_str_copy(w->text, sizeof w->text, c->set.sandbox_package_registries, NULL);
 	explicit_bzero(w->passwords, sizeof w->passwords);
 	w->why = KZ_R_NONE;
-	if (kz_registries_parse(c->set.sandbox_package_registries, &w->registries, &err) != KZ_OK) {
+	if (kz_registries_parse(w->text, &w->registries, &err) != KZ_OK) {
 		w->why = KZ_R_REGISTRY_INVALID;
 		complain(&err);
 		return;
 	}
-	for (int k = 0; k < KZ_REGISTRIES; k++) {
-		const char *path = w->registries.of[k].password_file;
-
-		if (*path && !read_password(path, w->passwords[k])) {
-			w->why = KZ_R_REGISTRY_INVALID;
-			(void)kz_refuse(&err, w->why, "the password file of %s cannot be read",
-					kz_registry_name((enum kz_registry)k));
-			complain(&err);
-		}
-	}
+	for (int k = 0; k < KZ_REGISTRIES; k++)
+		take_files(w, (enum kz_registry)k);
 }
 
 static void take_denied(struct kz_brk_world *w, const struct kz_conf *c)
@@ -115,8 +144,8 @@ static void read_settings(struct kz_brk_world *w, struct kz_brk_net *net)
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_conf c;
 
+	/* Settings that make no sense leave the former ones. */
 	if (kz_conf_load(&c, w->state, &err) != KZ_OK) {
-		w->why = KZ_R_REGISTRY_INVALID;
 		complain(&err);
 		return;
 	}
@@ -125,6 +154,18 @@ static void read_settings(struct kz_brk_world *w, struct kz_brk_net *net)
 	take_denied(w, &c);
 	take_net(w, &c, net);
 	take_registries(w, &c);
+}
+
+/* The keys are in no folder of the cell, but a rotation changes the public ones too. */
+static void read_key(struct kz_brk_world *w)
+{
+	struct kz_secret key = { .is_set = false };
+
+	if (kz_keys_read(w->state, KZ_KEY_PACKAGE, &key, NULL) == KZ_OK)
+		w->key = key;
+	else
+		w->is_stale |= w->is_read;
+	kz_secret_release(&key);
 }
 
 void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net)
@@ -138,15 +179,14 @@ void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net)
 	(void)kz_str_format(path, sizeof path, NULL, "%s/env", w->state);
 	mark = kz_mark_dir(path);
 	if (mark != w->env_mark || !w->is_read) {
-		w->is_read = true;
 		w->env_mark = mark;
 		read_settings(w, net);
 	}
-	(void)kz_str_format(path, sizeof path, NULL, "%s/keys", w->state);
+	(void)kz_str_format(path, sizeof path, NULL, "%s/public", w->state);
 	mark = kz_mark_dir(path);
-	if (mark != w->keys_mark) {
-		w->keys_mark = mark;
-		kz_secret_release(&w->key);
-		(void)kz_keys_read(w->state, KZ_KEY_PACKAGE, &w->key, NULL);
+	if (mark != w->public_mark || !w->is_read) {
+		w->public_mark = mark;
+		read_key(w);
 	}
+	w->is_read = true;
 }

@@ -96,6 +96,7 @@ static void on_file(void *arg)
 
 	while (read(g->files, buf, sizeof buf) > 0)
 		;
+	kz_broker_changed(g->broker);
 	/* settings that make no sense leave the former ones; kz status tells */
 	if (kz_conf_load(&next, g->conf.state, NULL) != KZ_OK)
 		return;
