@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	struct kz_cli cli;
 	struct kz_run_ask ask = { .stdin_fd = 0, .stdout_fd = 1, .stderr_fd = 2 };
 	kz_auto_opt_list struct kz_opt_list inputs = { 0 }, outputs = { 0 }, env = { 0 };
-	kz_auto_opt_list struct kz_opt_list canvases = { 0 };
+	kz_auto_opt_list struct kz_opt_list canvases = { 0 }, requirements = { 0 };
 	int64_t record = -1;
 	bool is_classify = false;
 	const struct kz_opt opts[] = {
@@ -95,6 +95,10 @@ int main(int argc, char **argv)
 		  "where outputs go (default: the current directory)", 0, 0 },
 		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
 		  "set a variable of the program; without VALUE: the caller's", 0, 0 },
+		{ 'r', "require", KZ_OPT_LIST, &requirements, "REQUIREMENT",
+		  "have this package: NAME, NAME==VERSION, NAME@RANGE", 0, 0 },
+		{ 0, "no-infer", KZ_OPT_FLAG, &ask.has_no_inference, NULL,
+		  "install nothing because the program imports it", 0, 0 },
 		{ 0, "scope", KZ_OPT_TEXT, &ask.scope, "SCOPE",
 		  "run under this scope document: actor, conversation and files are its", 0, 0 },
 		{ 0, "documents", KZ_OPT_TEXT, &ask.documents, "DIR",
@@ -118,7 +122,7 @@ int main(int argc, char **argv)
 		.program = "kz-run",
 		.synopsis =
 			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
-			"[-e NAME[=VALUE]]... [--scope SCOPE] [--documents DIR] [--audience SOURCE] "
+			"[-e NAME[=VALUE]]... [-r REQUIREMENT]... [--no-infer] [--scope SCOPE] [--documents DIR] [--audience SOURCE] "
 			"[--approve ID] [-t MS] [--compress] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
@@ -135,6 +139,8 @@ int main(int argc, char **argv)
 	ask.output_count = outputs.count;
 	ask.canvases = canvases.items;
 	ask.canvas_count = canvases.count;
+	ask.requirements = requirements.items;
+	ask.requirement_count = requirements.count;
 	ask.env = env.items;
 	ask.env_count = env.count;
 	ask.caller_env = (const char *const *)environ;

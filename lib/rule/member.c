@@ -6,15 +6,21 @@
 
 #include "rule/reason.h"
 
-/* Reasons of files that the member chose. */
-static bool is_of_a_file(enum kz_reason r)
+/* Reasons of packages that the member's program asks for [BRK-20]. */
+static bool is_of_a_package(enum kz_reason r)
 {
-	return !strncmp(kz_reason_code(r), "resource_", 9);
+	return !strncmp(kz_reason_code(r), "dependency_", 11);
+}
+
+/* Reasons of files that the member chose, and of packages. */
+static bool is_passed_on(enum kz_reason r)
+{
+	return !strncmp(kz_reason_code(r), "resource_", 9) || is_of_a_package(r);
 }
 
 static void not_started(const struct kz_verdict *v, struct kz_member_word *out)
 {
-	if (kz_reason_is_refusal(v->reason)) {
+	if (kz_reason_is_refusal(v->reason) || is_of_a_package(v->reason)) {
 		out->state = "refused";
 		return;
 	}
@@ -28,7 +34,7 @@ void kz_member_word(const struct kz_verdict *v, const char *told, struct kz_memb
 	if (v->has_reason) {
 		out->reason = kz_reason_code(v->reason);
 		out->text =
-			is_of_a_file(v->reason) && told && *told ? told : kz_reason_text(v->reason);
+			is_passed_on(v->reason) && told && *told ? told : kz_reason_text(v->reason);
 	}
 	switch (v->outcome) {
 	case KZ_OUTCOME_COMPLETED:

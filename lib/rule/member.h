@@ -17,8 +17,8 @@ struct kz_member_word {
 
 /*
  * in: told: what kz said of the failure that the verdict names. It is passed on where it is
- * meant for the member, who knows the file that it names [PRJ-47]: reasons of selected
- * files. Of all others the general text of the reason is.
+ * meant for the member, who knows the file or package that it names [PRJ-47, BRK-20]: reasons
+ * of selected files and of packages. Of all others the general text of the reason is.
  * out: strings static or told itself
  */
 void kz_member_word(const struct kz_verdict *v, const char *told, struct kz_member_word *out);

@@ -60,6 +60,7 @@ struct kz_job {
 	struct kz_keep *keep; /* the workspace (core/run/keep.h); NULL: none is kept */
 	struct kz_job_shared
 		*shared; /* its scope (core/run/shared.h); NULL: one of its own, without a file */
+	struct kz_install *install;      /* its packages (core/run/install.h) */
 	enum kz_run_state state;         /* as recorded in the audit store */
 	struct kz_job_stream streams[2]; /* stdout, stderr */
 	struct kz_job_stream in;         /* standard input as it was sent */

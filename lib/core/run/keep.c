@@ -51,6 +51,10 @@ struct kz_deadline kz_keep_until(struct kz_job *j)
 /* Entries on their way from the archive to the worker. */
 struct load {
 	struct kz_job *j;
+	const struct kz_blob *blob;
+	int64_t entries;
+	struct kz_keep_peek *peek;
+	bool is_peeking; /* what comes is the file to look at */
 	struct kz_deadline until;
 	struct kz_buf piece;
 };
@@ -65,7 +69,7 @@ static enum kz_rc flush(struct load *l, struct kz_err *err)
 	return rc;
 }
 
-static enum kz_rc load_data(void *arg, const void *p, size_t n, struct kz_err *err)
+static enum kz_rc load_bytes(void *arg, const void *p, size_t n, struct kz_err *err)
 {
 	struct load *l = arg;
 	enum kz_rc rc = l->piece.len + n > PIECE ? flush(l, err) : KZ_OK;
@@ -76,23 +80,37 @@ static enum kz_rc load_data(void *arg, const void *p, size_t n, struct kz_err *e
 			   kz_buf_add(&l->piece, p, n, err);
 }
 
+static enum kz_rc load_data(void *arg, const void *p, size_t n, struct kz_err *err)
+{
+	struct load *l = arg;
+
+	/* what is too long is none */
+	if (l->is_peeking && kz_buf_add(&l->peek->text, p, n, NULL)) {
+		l->is_peeking = false;
+		kz_buf_clear(&l->peek->text);
+	}
+	return load_bytes(l, p, n, err);
+}
+
 static enum kz_rc load_entry(void *arg, const struct kz_entry *e, const char *name,
 			     struct kz_err *err)
 {
+	struct load *l = arg;
 	uint8_t head[KZ_ENTRY_HEAD];
 	enum kz_rc rc;
 
+	l->is_peeking = l->peek && name && e->kind == KZ_ENTRY_FILE &&
+			e->name_len == strlen(l->peek->name) &&
+			!memcmp(name, l->peek->name, e->name_len);
 	kz_entry_head(e, head);
-	rc = load_data(arg, head, sizeof(head), err);
-	return rc || !e->name_len ? rc : load_data(arg, name, e->name_len, err);
+	rc = load_bytes(arg, head, sizeof(head), err);
+	return rc || !e->name_len ? rc : load_bytes(arg, name, e->name_len, err);
 }
 
 /* Unpack the tar into the worker; an empty workspace has none. */
 static enum kz_rc stream(struct load *l, int tar_fd, struct kz_err *err)
 {
-	const struct kz_generation *now = &l->j->keep->now;
-	const struct kz_tree_bounds as_stored = { .bytes = now->tree.size,
-						  .entries = now->entries };
+	const struct kz_tree_bounds as_stored = { .bytes = l->blob->size, .entries = l->entries };
 	const struct kz_tree_sink sink = { .arg = l, .entry = load_entry, .data = load_data };
 	struct kz_entry end = { .kind = KZ_ENTRY_END };
 	struct kz_tree_sum sum = { 0 };
@@ -110,18 +128,24 @@ static enum kz_rc stream(struct load *l, int tar_fd, struct kz_err *err)
 	return rc ? rc : kz_wk_tree_put_end(l->j->worker, l->until, err);
 }
 
-static enum kz_rc load(struct kz_job *j, const char *label, struct kz_err *err)
+enum kz_rc kz_keep_load(struct kz_job *j, enum kz_wk_tree tree, const struct kz_blob *blob,
+			int64_t entries, const char *label, struct kz_keep_peek *peek,
+			struct kz_err *err)
 {
-	struct load l = { .j = j, .until = kz_keep_until(j), .piece = KZ_BUF_INIT(2 * PIECE) };
+	struct load l = { .j = j,
+			  .blob = blob,
+			  .entries = entries,
+			  .peek = peek,
+			  .until = kz_keep_until(j),
+			  .piece = KZ_BUF_INIT(2 * PIECE) };
 	struct kz_keep *k = j->keep;
 	kz_auto_close int tar = -1;
 	enum kz_rc rc = KZ_OK;
 
-	if (k->now.tree.size >= 0)
-		rc = kz_workspace_fetch(k->objects, k->key, &k->now.tree, &tar, l.until, err);
+	if (blob->size >= 0)
+		rc = kz_workspace_fetch(k->objects, k->key, blob, &tar, l.until, err);
 	if (!rc)
-		rc = kz_wk_tree_put_begin(j->worker, j->lease.id, KZ_WK_TREE_SPACE, label, l.until,
-					  err);
+		rc = kz_wk_tree_put_begin(j->worker, j->lease.id, tree, label, l.until, err);
 	if (!rc)
 		rc = stream(&l, tar, err);
 	kz_buf_release(&l.piece);
@@ -166,7 +190,8 @@ enum kz_rc kz_job_restore(struct kz_job *j, struct kz_err *err)
 	/* The worker of an own lease is fresh; that of a held one may have it already, or anything else. */
 	if (j->is_lease_own ? j->keep->now.tree.size >= 0 :
 			      !kz_str_eq(kz_json_str(j->health, "label", ""), kz_keep_label(j)))
-		rc = load(j, kz_keep_label(j), err);
+		rc = kz_keep_load(j, KZ_WK_TREE_SPACE, &j->keep->now.tree, j->keep->now.entries,
+				  kz_keep_label(j), NULL, err);
 	if (kz_job_is_cancelled(j))
 		return kz_refuse(err, KZ_R_CANCELLED, NULL);
 	return rc;

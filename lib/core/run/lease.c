@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "core/run/install.h"
 #include "core/run/job.h"
 #include "core/run/keep.h"
 #include "rule/reason.h"
@@ -16,7 +17,8 @@ static struct kz_ms wanted_ttl(const struct kz_job *j)
 {
 	int64_t keep = kz_job_keeps(j) ? 2 * KZ_KEEP_MS : 0;
 
-	return KZ_MS(j->wall.ms + j->conf.set.kz_reset_timeout_seconds * 1000 + keep + MARGIN_MS);
+	return KZ_MS(kz_job_packages_time(j).ms + j->wall.ms +
+		     j->conf.set.kz_reset_timeout_seconds * 1000 + keep + MARGIN_MS);
 }
 
 static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)

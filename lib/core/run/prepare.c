@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "core/run/classify.h"
+#include "core/run/install.h"
 #include "core/run/job.h"
 #include "core/run/shared.h"
 #include "rule/reason.h"
@@ -103,6 +104,9 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (rc)
 		return rc;
 	j->wall = wall_bound(j);
+	rc = kz_job_packages_plan(j, err);
+	if (rc)
+		return rc;
 	rc = kz_who_hash(&j->who, j->conf.state, err);
 	return !rc && denied ? deny(j, &refused, err) : rc;
 }

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "core/run/egress.h"
+#include "core/run/install.h"
 #include "core/run/job.h"
 #include "core/run/keep.h"
 #include "core/run/shared.h"
@@ -51,7 +52,7 @@ static struct kz_json *limits(const struct kz_json *told, bool is_output_cut)
 	return list;
 }
 
-static void set_not_run(struct kz_json *o, const struct kz_verdict *v)
+static void set_not_run(struct kz_json *o, const struct kz_job *j, const struct kz_verdict *v)
 {
 	struct kz_json *n;
 
@@ -61,6 +62,7 @@ static void set_not_run(struct kz_json *o, const struct kz_verdict *v)
 	}
 	n = kz_json_object();
 	kz_json_set_str(n, "reason", kz_reason_code(v->reason));
+	kz_job_packages_not_run(j, n);
 	kz_json_set(o, "not_run", n);
 }
 
@@ -92,11 +94,12 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_stream(o, "stderr", j, 1, told != NULL);
 	set_number(o, "killed_count", told);
 	kz_job_keep_record(j, o);
+	kz_job_packages_record(j, o);
 	kz_json_set(o, "egress", kz_job_egress_record(j));
 	kz_json_set(o, "projection", kz_job_shared_record(j));
 	kz_json_set_bool(o, "private_selection", j->scope.is_private);
 	kz_json_set(o, "outputs", kz_references(j, true, true));
-	set_not_run(o, &v);
+	set_not_run(o, j, &v);
 	kz_json_set_int(o, "refused_count", kz_job_refused_count(j));
 	return o;
 }

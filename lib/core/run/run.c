@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "core/reset/reset.h"
 #include "core/run/egress.h"
+#include "core/run/install.h"
 #include "core/run/job.h"
 #include "core/run/shared.h"
 #include "core/run/keep.h"
@@ -34,9 +35,9 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 static enum kz_rc run_steps(struct kz_job *j, struct kz_err *err)
 {
 	static enum kz_rc (*const steps[])(struct kz_job *, struct kz_err *) = {
-		kz_job_watch,    kz_job_prepare,  kz_job_lease, kz_job_worker,
-		kz_job_restore,  kz_job_stage,    kz_job_put,   kz_job_egress,
-		kz_job_dispatch, kz_job_progress, kz_job_exec,
+		kz_job_watch,   kz_job_prepare,  kz_job_lease,    kz_job_worker,
+		kz_job_restore, kz_job_packages, kz_job_stage,    kz_job_put,
+		kz_job_egress,  kz_job_dispatch, kz_job_progress, kz_job_exec,
 	};
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -158,6 +159,7 @@ void kz_job_release(struct kz_job *j)
 	if (j->has_egress)
 		kz_egress_release(&j->egress);
 	kz_keep_free(j->keep);
+	kz_job_packages_free(j);
 	kz_source_release(&j->source);
 	kz_auto_close_(&j->outdir_fd);
 	kz_writer_free(j->out);

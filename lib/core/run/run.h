@@ -37,14 +37,17 @@ struct kz_run_ask {
 	const char *outdir;     /* NULL: "." */
 	const char *const *env; /* NAME=VALUE, or NAME alone: from the caller's */
 	size_t env_count;
-	const char *const *caller_env; /* where a NAME alone is looked up; NULL-terminated */
-	const char *scope;             /* FILE of a scope document; NULL: none */
-	const char *documents;         /* directory of its files; NULL: none */
-	const char *audience;          /* source of the live audience; NULL: none */
-	const char *approval; /* of the network; NULL: there is none, and nothing is asked */
-	int64_t wall_ms;      /* 0: the bound of the settings; else only lowers it */
-	bool is_compressed;   /* what the model reads may be shortened (KZ_COMPRESS) */
-	bool is_json;         /* events and record as JSON lines on stdout_fd */
+	const char *const *caller_env;   /* where a NAME alone is looked up; NULL-terminated */
+	const char *scope;               /* FILE of a scope document; NULL: none */
+	const char *documents;           /* directory of its files; NULL: none */
+	const char *audience;            /* source of the live audience; NULL: none */
+	const char *const *requirements; /* packages, as -r names them */
+	size_t requirement_count;
+	bool has_no_inference; /* imports ask for nothing */
+	const char *approval;  /* of the network; NULL: there is none, and nothing is asked */
+	int64_t wall_ms;       /* 0: the bound of the settings; else only lowers it */
+	bool is_compressed;    /* what the model reads may be shortened (KZ_COMPRESS) */
+	bool is_json;          /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;
 	int record_fd; /* the record goes there too; -1: nowhere */
 	/* The lease in force around this run (kz-lease with), as its environment names it; NULL: none. */

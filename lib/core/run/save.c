@@ -60,9 +60,10 @@ static enum kz_rc collect_add(void *arg, const void *p, size_t n, struct kz_err 
 			     kz_tree_pack_add(c->pack, s, n, err);
 }
 
-static enum kz_rc collect(struct kz_job *j, struct collect *c, struct kz_err *err)
+static enum kz_rc take(struct kz_job *j, enum kz_wk_tree tree, struct collect *c,
+		       struct kz_err *err)
 {
-	enum kz_rc rc = kz_wk_tree_get(j->worker, j->lease.id, KZ_WK_TREE_SPACE, c->bounds.bytes,
+	enum kz_rc rc = kz_wk_tree_get(j->worker, j->lease.id, tree, c->bounds.bytes,
 				       c->bounds.entries, collect_add, c, c->until, err);
 
 	if (!rc && c->pack)
@@ -74,7 +75,27 @@ static enum kz_rc collect(struct kz_job *j, struct collect *c, struct kz_err *er
 	return rc;
 }
 
-static enum kz_rc commit(struct kz_job *j, const struct collect *c, struct kz_err *err)
+enum kz_rc kz_keep_collect(struct kz_job *j, enum kz_wk_tree tree, int64_t bytes, int64_t entries,
+			   int *tar, struct kz_tree_sum *sum, struct kz_err *err)
+{
+	kz_auto_close int fd = memfd_create("kz-tar", MFD_CLOEXEC);
+	struct collect c = { .until = kz_keep_until(j),
+			     .tar = fd,
+			     .bounds = { .bytes = bytes, .entries = entries } };
+	enum kz_rc rc;
+
+	if (fd < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	rc = take(j, tree, &c, err);
+	if (rc)
+		return rc;
+	*sum = c.sum;
+	*tar = kz_take_fd(&fd);
+	return KZ_OK;
+}
+
+static enum kz_rc commit(struct kz_job *j, int tar, const struct kz_tree_sum *sum,
+			 struct kz_err *err)
 {
 	const struct kz_settings *set = &j->conf.set;
 	struct kz_keep *k = j->keep;
@@ -82,8 +103,8 @@ static enum kz_rc commit(struct kz_job *j, const struct collect *c, struct kz_er
 	const struct kz_commit x = {
 		.parent = &parent,
 		.fence = j->lease.fence,
-		.tree_fd = c->tar,
-		.entries = c->sum.entries,
+		.tree_fd = tar,
+		.entries = sum->entries,
 		.lines_fd = -1,
 		.packages_fd = -1,
 		.is_private = j->scope.is_derived,
@@ -102,24 +123,18 @@ static enum kz_rc commit(struct kz_job *j, const struct collect *c, struct kz_er
 
 static enum kz_rc save(struct kz_job *j, struct kz_err *err)
 {
-	kz_auto_close int tar = memfd_create("kz-tar", MFD_CLOEXEC);
-	struct collect c = {
-		.until = kz_keep_until(j),
-		.tar = tar,
-		.bounds = { .bytes = j->conf.set.sandbox_workspace_max_bytes,
-			    .entries = j->conf.set.kz_run_inodes },
-	};
-	enum kz_rc rc;
+	const struct kz_settings *set = &j->conf.set;
+	kz_auto_close int tar = -1;
+	struct kz_tree_sum sum = { 0 };
+	enum kz_rc rc = kz_keep_collect(j, KZ_WK_TREE_SPACE, set->sandbox_workspace_max_bytes,
+					set->kz_run_inodes, &tar, &sum, err);
 
-	if (tar < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = collect(j, &c, err);
 	if (!rc && kz_job_is_cancelled(j))
 		rc = kz_refuse(err, KZ_R_CANCELLED, NULL);
 	if (rc)
 		return rc;
-	j->keep->skipped = c.sum.skipped;
-	return commit(j, &c, err);
+	j->keep->skipped = sum.skipped;
+	return commit(j, tar, &sum, err);
 }
 
 /* Only what a program left that ended by itself is what it meant to leave. */
