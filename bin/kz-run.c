@@ -1,5 +1,4 @@
 /* kz-run: run one program in a leased, isolated worker and hand its result back. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +82,7 @@ int main(int argc, char **argv)
 		  "conversation the run belongs to (default: one of its own)", 0, 0 },
 		{ 'l', "language", KZ_OPT_TEXT, &ask.language, "NAME",
 		  "python, node or shell (default: suffix, #!, else python)", 0, 0 },
-		{ 'c', "code", KZ_OPT_TEXT, &ask.code, "CODE", "run this text instead of a FILE", 0,
-		  0 },
+		{ 'c', "code", KZ_OPT_TEXT, &ask.code, "CODE", "run this text, not a FILE", 0, 0 },
 		{ 'i', "input", KZ_OPT_LIST, &inputs, "[NAME=]FILE",
 		  "put FILE into the workspace as NAME", 0, 0 },
 		{ 'o', "output", KZ_OPT_LIST, &outputs, "NAME",
@@ -126,7 +124,6 @@ int main(int argc, char **argv)
 			"[--approve ID] [-t MS] [--compress] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",
 		.opts = opts,
-		.least = 0,
 		.most = -1,
 	};
 

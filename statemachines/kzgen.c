@@ -6,7 +6,7 @@
 
 static int usage(void)
 {
-	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | addresses FILE | imports FILE | machines GUARDS FILE...\n",
+	fputs("usage: kzgen [-o OUT] settings FILE | reasons FILE | addresses FILE | imports FILE | bundled FILE | machines GUARDS FILE...\n",
 	      stderr);
 	return 64;
 }
@@ -30,6 +30,8 @@ int main(int argc, char **argv)
 		make_addresses(argv[1]);
 	else if (argc == 2 && strcmp(argv[0], "imports") == 0)
 		make_imports(argv[1]);
+	else if (argc == 2 && strcmp(argv[0], "bundled") == 0)
+		make_bundled(argv[1]);
 	else if (argc >= 3 && strcmp(argv[0], "machines") == 0)
 		make_machines(argv[1], argv + 2, argc - 2);
 	else

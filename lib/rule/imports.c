@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "gen/bundled.h"
 #include "gen/imports.h"
 #include "rule/classify_parts.h"
 
@@ -36,22 +37,13 @@ bool kz_imports_is_builtin(enum kz_ecosystem eco, const char *module)
 
 const char *kz_imports_package(const char *module)
 {
+	for (size_t i = 0; i < KZ_BUNDLED_ROWS; i++)
+		if (kz_str_eq(kz_bundled_rows[i].module, module))
+			return kz_bundled_rows[i].name;
 	for (size_t i = 0; i < KZ_IMPORT_ROWS; i++)
 		if (kz_str_eq(kz_import_rows[i].module, module))
 			return kz_import_rows[i].package;
 	return module;
-}
-
-const char *kz_imports_module(const char *key)
-{
-	char of[KZ_REQUIREMENT_NAME];
-
-	for (size_t i = 0; i < KZ_IMPORT_ROWS; i++) {
-		kz_requirement_key(KZ_ECO_PYTHON, kz_import_rows[i].package, of);
-		if (kz_str_eq(of, key))
-			return kz_import_rows[i].module;
-	}
-	return NULL;
 }
 
 static void note(struct kz_imports *out, enum kz_ecosystem eco, const char *p, size_t n)

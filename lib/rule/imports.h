@@ -27,10 +27,8 @@ struct kz_imports {
 
 /* Find them in text[0..n): each once, in the order of the text. */
 void kz_imports_find(enum kz_ecosystem eco, const char *text, size_t n, struct kz_imports *out);
-/* The distribution that a Python module comes from: policy/imports.tbl, else its own name. */
+/* The distribution that a Python module comes from: policy/bundled_python.tbl, policy/imports.tbl, else its own name. */
 const char *kz_imports_package(const char *module);
-/* The Python module of a distribution (by its key) as far as the table knows it, else NULL. */
-const char *kz_imports_module(const char *key);
 /* Does the interpreter bring this module? */
 bool kz_imports_is_builtin(enum kz_ecosystem eco, const char *module);
 

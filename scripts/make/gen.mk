@@ -13,6 +13,7 @@ gen: $(KZGEN)
 	$(Q)$(KZGEN) -o $(GEN_OUT) reasons policy/reasons.tbl
 	$(Q)$(KZGEN) -o $(GEN_OUT) addresses policy/addresses.tbl
 	$(Q)$(KZGEN) -o $(GEN_OUT) imports policy/imports.tbl
+	$(Q)$(KZGEN) -o $(GEN_OUT) bundled policy/bundled_python.tbl
 	$(Q)$(KZGEN) -o $(GEN_OUT) machines statemachines/guards.tbl $(sort $(wildcard statemachines/*.sm))
 	$(Q)$(if $(filter .,$(GEN_OUT)),scripts/include-tables)
 

@@ -7,7 +7,7 @@ struct kz_import_row {
 	const char *module, *package;
 };
 
-#define KZ_IMPORT_ROWS 56
+#define KZ_IMPORT_ROWS 50
 /* By module. */
 extern const struct kz_import_row kz_import_rows[KZ_IMPORT_ROWS];
 

@@ -60,5 +60,6 @@ void make_settings(const char *file);
 void make_reasons(const char *file);
 void make_addresses(const char *file);
 void make_imports(const char *file);
+void make_bundled(const char *file);
 
 #endif

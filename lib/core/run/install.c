@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "core/broker/registry.h"
 #include "core/run/egress.h"
 #include "core/run/install_parts.h"
 #include "core/run/keep.h"
@@ -19,18 +20,11 @@
 /* Is there a registry for this kind of package, and a broker to reach it by? */
 static bool has_registry(const struct kz_job *j)
 {
-	static const char *const names[KZ_ECOS] = {
-		[KZ_ECO_PYTHON] = "pypi", [KZ_ECO_NODE] = "npm"
-	};
-	const char *text = j->conf.set.sandbox_package_registries;
-	kz_auto_json struct kz_json *all = NULL;
-	const struct kz_json *one;
+	struct kz_registries all;
 
-	if (!j->conf.set.sandbox_package_broker_url[0] ||
-	    kz_json_parse(text, strlen(text), &all, NULL))
-		return false;
-	one = kz_json_get(all, names[j->install->eco]);
-	return one && !kz_json_is_null(one);
+	return j->conf.set.sandbox_package_broker_url[0] &&
+	       !kz_registries_parse(j->conf.set.sandbox_package_registries, &all, NULL) &&
+	       all.of[j->install->eco == KZ_ECO_NODE ? KZ_REGISTRY_NPM : KZ_REGISTRY_PYPI].is_set;
 }
 
 static enum kz_rc read_asked(struct kz_job *j, struct kz_err *err)

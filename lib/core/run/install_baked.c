@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/run/install_parts.h"
+#include "gen/bundled.h"
 
 #define METADATA_MAX (256 << 10)
 #define ENTRIES_MOST 20000
@@ -180,24 +181,18 @@ bool kz_baked_module(const struct kz_conf *conf, enum kz_ecosystem eco, const ch
 
 void kz_baked_stack(const struct kz_conf *conf, enum kz_ecosystem eco, char *out, size_t size)
 {
-	static const char *const python[] = { "numpy",       "pandas",         "scipy",
-					      "matplotlib",  "scikit-learn",   "python-docx",
-					      "python-pptx", "openpyxl",       "xlsxwriter",
-					      "pillow",      "beautifulsoup4", "pyyaml",
-					      "lxml",        "reportlab",      "requests",
-					      "pypdf" };
 	kz_auto_close int root = open_root(conf);
-	char version[KZ_INSTALL_VERSION];
+	char version[KZ_INSTALL_VERSION], key[KZ_REQUIREMENT_NAME];
 	size_t used = 0;
 
 	*out = '\0';
-	for (size_t i = 0;
-	     root >= 0 && eco == KZ_ECO_PYTHON && i < sizeof(python) / sizeof(*python); i++) {
+	for (size_t i = 0; root >= 0 && eco == KZ_ECO_PYTHON && i < KZ_BUNDLED_ROWS; i++) {
 		version[0] = '\0';
-		if (!python_version(root, python[i], version))
+		kz_requirement_key(eco, kz_bundled_rows[i].name, key);
+		if (!python_version(root, key, version))
 			continue;
 		if (kz_str_format(out + used, size - used, NULL, "%s%s %s", used ? ", " : "",
-				  python[i], version)) {
+				  kz_bundled_rows[i].name, version)) {
 			out[used] = '\0';
 			return;
 		}
