@@ -3,12 +3,29 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/fd.h"
 #include "base/str.h"
+
+/* The three digits of "HTTP/1.1 200 OK"; -1: it is no such line */
+static int status_of(const struct kz_buf *b)
+{
+	static const char head[] = "HTTP/1.1 ";
+	const size_t at = sizeof head - 1;
+	int status = 0;
+
+	if (b->len < at + 4 || memcmp(b->data, head, at) != 0 ||
+	    (b->data[at + 3] != ' ' && b->data[at + 3] != '\r'))
+		return -1;
+	for (size_t i = at; i < at + 3; i++) {
+		if (b->data[i] < '0' || b->data[i] > '9')
+			return -1;
+		status = status * 10 + (b->data[i] - '0');
+	}
+	return status;
+}
 
 /* Read to the end of the connection. */
 static enum kz_rc receive(int fd, struct kz_deadline until, struct kz_buf *b, struct kz_err *err)
@@ -47,7 +64,8 @@ enum kz_rc kz_unix_get(const char *socket, const char *target, struct kz_deadlin
 	if ((rc = receive(fd, until, &all, err)))
 		return rc;
 	end = all.len ? memmem(all.data, all.len, "\r\n\r\n", 4) : NULL;
-	if (!end || sscanf(all.data, "HTTP/1.1 %3d", status) != 1)
+	*status = status_of(&all);
+	if (!end || *status < 0)
 		return kz_err_set(err, KZ_E_UNAVAILABLE, "the answer makes no sense");
 	end += 4;
 	return kz_buf_add(body, end, all.len - (size_t)(end - all.data), err);

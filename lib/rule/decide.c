@@ -120,34 +120,38 @@ enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decid
 	return worst.reason;
 }
 
-/* Where registries stand that are not of the public internet. */
-static void own_ranges(struct kz_scope *s)
+/* The operator's word opens his own networks beside the public internet. */
+static enum kz_reason judge_named(const struct kz_decide_env *e, const struct kz_addr *a)
 {
-	static const char *const ranges[] = { "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
-					      "100.64.0.0/10", "fc00::/7" };
+	const struct kz_scope nothing = { .mode = KZ_SCOPE_HOST_ALLOWLIST };
+	struct verdict v = judge(&nothing, e, a);
+	enum kz_addr_class class = kz_addr_classify(a);
+	bool is_own = class == KZ_ADDR_PRIVATE || class == KZ_ADDR_SHARED;
 
-	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-		if (kz_cidr_parse(ranges[i], strlen(ranges[i]), &s->cidrs[s->cidr_count]))
-			s->cidr_count++;
+	return is_own && v.rank < RANK_SELF ? KZ_R_NONE : v.reason;
+}
+
+static enum kz_reason literal_named(const struct kz_decide_env *e, const struct kz_addr *a)
+{
+	if (kz_addr_classify(a) != KZ_ADDR_LOOPBACK)
+		return judge_named(e, a);
+	return in_ranges(e->deny, e->deny_count, a) ? KZ_R_ADDRESS_DENIED : KZ_R_NONE;
 }
 
 enum kz_reason kz_decide_named(const struct kz_decide_env *e, const struct kz_target *t,
 			       const struct kz_addr *answers, size_t count)
 {
-	struct kz_scope s = { .mode = KZ_SCOPE_HOST_ALLOWLIST };
+	enum kz_reason r = KZ_R_NONE;
 
 	if (e->is_deny_unusable)
 		return KZ_R_DENY_UNUSABLE;
-	if (t->is_literal && kz_addr_classify(&t->addr) == KZ_ADDR_LOOPBACK)
-		return in_ranges(e->deny, e->deny_count, &t->addr) ? KZ_R_ADDRESS_DENIED :
-								     KZ_R_NONE;
-	s.hosts[0] = *t;
-	s.hosts[0].port = 0;
-	s.host_count = 1;
-	s.ports[0] = t->port;
-	s.port_count = 1;
-	own_ranges(&s);
 	if (t->is_literal)
-		return kz_decide_answers(&s, e, t, &t->addr, 1);
-	return count ? kz_decide_answers(&s, e, t, answers, count) : kz_decide_target(&s, e, t);
+		return literal_named(e, &t->addr);
+	if (kz_host_kind(t->host) == KZ_HOST_NEVER)
+		return KZ_R_SPECIAL_NAME;
+	if (count > KZ_ANSWERS_MAX)
+		return KZ_R_DNS_TOO_MANY;
+	for (size_t i = 0; i < count && r == KZ_R_NONE; i++)
+		r = judge_named(e, &answers[i]);
+	return r;
 }

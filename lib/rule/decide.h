@@ -1,6 +1,7 @@
 /*
  * The egress decision: may this scope reach this target, given these answers?  The
- * only one in kz: kz-grant explain, kz-proxy and the package broker ask it.  Pure: who asks brings the answers.  Layer 2.
+ * only one in kz: kz-grant explain, kz-proxy and the package broker ask it.  Pure: who
+ * asks brings the answers.  Layer 2.
  * src: POL-1, POL-3 to POL-6, POL-14, POL-15, PROXY-4, PROXY-5, PROXY-7, PROXY-8, INV-27, INV-32
  */
 #ifndef KZ_RULE_DECIDE_H

@@ -80,6 +80,51 @@ static void test_pol4_denied_ranges_hold_in_every_mode(void **state)
 	}
 }
 
+/* A registry that the operator named: his own networks too, and nothing that is protected. */
+static void test_brk8_a_named_registry_may_stand_in_ones_own_network(void **state)
+{
+	static const struct {
+		const char *target, *answer;
+		enum kz_reason want;
+	} cases[] = {
+		{ "pypi.example.test", "8.8.4.4", KZ_R_NONE },
+		{ "pypi.example.test", "192.168.7.7", KZ_R_NONE },
+		{ "pypi.example.test", "100.64.0.1", KZ_R_NONE },
+		{ "pypi.example.test", "fd00::7", KZ_R_NONE },
+		{ "pypi.example.test", "127.0.0.1", KZ_R_ADDRESS_LOOPBACK },
+		{ "pypi.example.test", "::1", KZ_R_ADDRESS_LOOPBACK },
+		{ "pypi.example.test", "169.254.169.254", KZ_R_ADDRESS_METADATA },
+		{ "pypi.example.test", "::ffff:8.8.4.4", KZ_R_ADDRESS_EMBEDDED },
+		{ "pypi.example.test", "224.0.0.1", KZ_R_ADDRESS_MULTICAST },
+		{ "pypi.example.test", "192.168.9.9", KZ_R_ADDRESS_SELF },
+		{ "pypi.example.test", "10.66.0.1", KZ_R_ADDRESS_DENIED },
+		{ "pypi", "8.8.4.4", KZ_R_SPECIAL_NAME },
+		{ "127.0.0.1:8081", NULL, KZ_R_NONE },
+		{ "10.1.1.1", NULL, KZ_R_NONE },
+		{ "10.66.0.1", NULL, KZ_R_ADDRESS_DENIED },
+		{ "169.254.169.254", NULL, KZ_R_ADDRESS_METADATA },
+	};
+	struct kz_cidr deny[1];
+	struct kz_addr self[] = { address("192.168.9.9") };
+	struct kz_decide_env e = { .deny = deny, .deny_count = 1, .self = self, .self_count = 1 };
+
+	(void)state;
+	assert_true(kz_cidr_parse("10.66.0.0/16", 12, &deny[0]));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kz_target t = target(cases[i].target);
+		struct kz_addr a[] = { address("8.8.8.8"),
+				       address(cases[i].answer ? cases[i].answer : "8.8.8.8") };
+		enum kz_reason got = kz_decide_named(&e, &t, a, cases[i].answer ? 2 : 0);
+
+		if (got != cases[i].want)
+			fail_msg("%s at %s: %s", cases[i].target, cases[i].answer,
+				 kz_reason_code(got));
+	}
+	e.is_deny_unusable = true;
+	assert_int_equal(kz_decide_named(&e, &(struct kz_target){ .host = "a.test" }, self, 1),
+			 KZ_R_DENY_UNUSABLE);
+}
+
 static void test_inv27_this_machine_is_refused(void **state)
 {
 	struct kz_addr self[] = { address("8.8.8.8"), address("10.1.1.1"),
@@ -249,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pol4_denied_ranges_hold_in_every_mode),
+		cmocka_unit_test(test_brk8_a_named_registry_may_stand_in_ones_own_network),
 		cmocka_unit_test(test_inv27_this_machine_is_refused),
 		cmocka_unit_test(test_proxy5_the_worst_answer_is_told),
 		cmocka_unit_test(test_proxy8_a_literal_has_no_other_address),

@@ -86,14 +86,14 @@ enum kz_rc kz_workspace_fetch(struct kz_objects *o, const char *key, const struc
 struct kz_commit {
 	const struct kz_generation *parent; /* what this was made from */
 	int64_t fence;
-	int tree_fd;      /* -1: the parent's */
-	int64_t entries;  /* of tree_fd; 0: an empty tree, which is no blob */
-	int lines_fd;     /* -1: the parent's */
-	bool drops_lines; /* there shall be no record */
-	int packages_fd;  /* -1: the parent's */
+	int tree_fd;              /* -1: the parent's */
+	int64_t entries;          /* of tree_fd; 0: an empty tree, which is no blob */
+	int lines_fd;             /* -1: the parent's */
+	bool drops_lines;         /* there shall be no record */
+	int packages_fd;          /* -1: the parent's */
 	int64_t packages_entries; /* of packages_fd, at least 1 */
 	int64_t packages_max;     /* bytes of its tar, inclusive: KZ_PACKAGES_MAX_BYTES */
-	bool is_private;  /* what is new may hold some of a private selection */
+	bool is_private;          /* what is new may hold some of a private selection */
 	bool is_fresh; /* nothing of the parent's tree is in tree_fd: its mark ends, as with an empty one */
 	int64_t tree_max; /* bytes of the tar, inclusive: SANDBOX_WORKSPACE_MAX_BYTES */
 	int64_t lines_max;
