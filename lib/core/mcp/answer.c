@@ -1,0 +1,236 @@
+/* What a call came to. */
+#include "core/mcp/answer.h"
+
+#include "base/str.h"
+#include "rule/reason.h"
+
+#define TEXT_MAX (4 << 20)
+
+struct kz_json *kz_mcp_answer_frame(const char *text, struct kz_json *structured, bool is_error)
+{
+	struct kz_json *o = kz_json_object(), *list = kz_json_array(), *t = kz_json_object();
+
+	kz_json_set_str(t, "type", "text");
+	kz_json_set_str(t, "text", text);
+	kz_json_append(list, t);
+	kz_json_set(o, "content", list);
+	kz_json_set(o, "structuredContent", structured);
+	kz_json_set_bool(o, "isError", is_error);
+	return o;
+}
+
+static struct kz_json *refused(enum kz_mcp_tool of, const char *reason, const char *words)
+{
+	struct kz_json *s = kz_json_object();
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(TEXT_MAX);
+
+	if (of == KZ_MCP_RUN_CODE)
+		kz_json_set_str(s, "outcome", "refused");
+	kz_json_set_str(s, "reason", reason);
+	kz_json_set_str(s, "text", words);
+	(void)kz_buf_printf(&text, NULL, "%s: %s", reason, words);
+	return kz_mcp_answer_frame(kz_buf_str(&text), s, true);
+}
+
+struct kz_json *kz_mcp_answer_refused(enum kz_mcp_tool of, const struct kz_err *why)
+{
+	return refused(of, why->reason[0] ? why->reason : kz_reason_code(KZ_R_INTERNAL), why->text);
+}
+
+static void copy(struct kz_json *to, const struct kz_json *from, const char *key)
+{
+	struct kz_json *v = kz_json_get(from, key);
+
+	kz_json_set(to, key, v ? kz_json_ref(v) : kz_json_null());
+}
+
+static int64_t omitted(const struct kz_json *view, const char *key)
+{
+	return kz_json_num(kz_json_get(view, key), "omitted_bytes", 0);
+}
+
+static void add_stream(struct kz_buf *b, const struct kz_json *view, const char *key,
+		       const char *title)
+{
+	const struct kz_json *s = kz_json_get(view, key);
+	const char *head = kz_json_str(s, "head", ""), *tail = kz_json_str(s, "tail", "");
+
+	if (!*head && !*tail)
+		return;
+	(void)kz_buf_printf(b, NULL, "%s%s%s", b->len && b->data[b->len - 1] != '\n' ? "\n" : "",
+			    title, head);
+	if (*tail)
+		(void)kz_buf_printf(b, NULL, "\n[... %lld bytes left out ...]\n%s",
+				    (long long)omitted(view, key), tail);
+}
+
+/* The last lines: what is not in the streams. */
+static void add_end(struct kz_buf *b, const struct kz_json *record, const char *words)
+{
+	const struct kz_json *list = kz_json_get(kz_json_get(record, "model_view"), "diagnostics"),
+			     *outputs = kz_json_get(record, "outputs");
+	const char *reason = kz_json_str(record, "reason", NULL);
+	int64_t status = kz_json_num(record, "exit", 0), sig = kz_json_num(record, "signal", 0);
+
+	if (b->len && b->data[b->len - 1] != '\n')
+		(void)kz_buf_puts(b, "\n", NULL);
+	if (sig)
+		(void)kz_buf_printf(b, NULL, "[ended by signal %lld]\n", (long long)sig);
+	else if (status)
+		(void)kz_buf_printf(b, NULL, "[exit status %lld]\n", (long long)status);
+	if (reason)
+		(void)kz_buf_printf(b, NULL, "[%s: %s: %s]\n", kz_json_str(record, "outcome", ""),
+				    reason, words ? words : "");
+	for (size_t i = 0; i < kz_json_count(list); i++) {
+		const struct kz_json *d = kz_json_at(list, i);
+
+		if (kz_json_str(d, "output", NULL))
+			(void)kz_buf_printf(b, NULL, "[not handed out: %s: %s]\n",
+					    kz_json_str(d, "output", ""),
+					    kz_json_str(d, "text", ""));
+	}
+	for (size_t i = 0; i < kz_json_count(outputs); i++)
+		(void)kz_buf_printf(b, NULL, "[handed out: %s, %lld bytes]\n",
+				    kz_json_str(kz_json_at(outputs, i), "name", ""),
+				    (long long)kz_json_num(kz_json_at(outputs, i), "bytes", 0));
+	if (!b->len)
+		(void)kz_buf_puts(b, "[no output]\n", NULL);
+}
+
+/* A program that ended with another status is a result; everything else that went wrong is an error. */
+static bool is_error(const struct kz_json *record)
+{
+	const char *outcome = kz_json_str(record, "outcome", "");
+
+	return kz_json_str(record, "reason", NULL) ||
+	       (!kz_str_eq(outcome, "completed") && !kz_str_eq(outcome, "failed"));
+}
+
+static struct kz_json *answer_run(const struct kz_mcp_call *c)
+{
+	static const char *const fields[] = { "exit",    "signal",  "cause",    "wall_ms",
+					      "outputs", "not_run", "snapshot", NULL };
+	const struct kz_json *view = kz_json_get(c->last, "model_view");
+	const char *words = kz_json_str(c->error, "text", NULL);
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(TEXT_MAX);
+	struct kz_json *s = kz_json_object(), *o;
+
+	kz_json_set_str(s, "outcome", kz_json_str(c->last, "outcome", ""));
+	copy(s, c->last, "reason");
+	kz_json_set_str(s, "text", words);
+	for (size_t i = 0; fields[i]; i++)
+		copy(s, c->last, fields[i]);
+	kz_json_set_bool(s, "truncated", omitted(view, "stdout") || omitted(view, "stderr"));
+	copy(s, view, "stdout");
+	copy(s, view, "stderr");
+	copy(s, view, "diagnostics");
+	add_stream(&text, view, "stdout", "");
+	add_stream(&text, view, "stderr", "[standard error]\n");
+	add_end(&text, c->last, words);
+	o = kz_mcp_answer_frame(kz_buf_str(&text), s, is_error(c->last));
+	if (c->dir[0])
+		kz_mcp_answer_links(o, kz_json_get(c->last, "outputs"), c->dir);
+	return o;
+}
+
+static void add_rows(struct kz_buf *b, const struct kz_json *rows)
+{
+	for (size_t i = 0; i < kz_json_count(rows); i++)
+		(void)kz_buf_printf(b, NULL, "%s\n", kz_json_str_value(kz_json_at(rows, i)));
+}
+
+static void read_text(struct kz_buf *b, const struct kz_json *o)
+{
+	const struct kz_json *left = kz_json_get(o, "left");
+
+	(void)kz_buf_printf(b, NULL, "[%s#%s]\n", kz_json_str(o, "path", ""),
+			    kz_json_str(o, "tag", ""));
+	add_rows(b, kz_json_get(o, "rows"));
+	for (size_t i = 0; i < kz_json_count(left); i++)
+		(void)kz_buf_printf(b, NULL, "... lines %lld to %lld are not shown\n",
+				    (long long)kz_json_num(kz_json_at(left, i), "from", 0),
+				    (long long)kz_json_num(kz_json_at(left, i), "to", 0));
+}
+
+static void edit_text(struct kz_buf *b, const struct kz_json *o)
+{
+	const struct kz_json *list = kz_json_get(o, "sections");
+
+	for (size_t i = 0; i < kz_json_count(list); i++) {
+		const struct kz_json *x = kz_json_at(list, i);
+		const char *tag = kz_json_str(x, "tag", NULL);
+
+		if (tag)
+			(void)kz_buf_printf(b, NULL, "[%s#%s]\n",
+					    kz_json_str(x, "to", kz_json_str(x, "path", "")), tag);
+		else
+			(void)kz_buf_printf(b, NULL, "... %s is removed\n",
+					    kz_json_str(x, "path", ""));
+		add_rows(b, kz_json_get(x, "context"));
+		for (size_t k = 0; k < kz_json_count(kz_json_get(x, "warnings")); k++)
+			(void)kz_buf_printf(
+				b, NULL, "... warning: %s\n",
+				kz_json_str_value(kz_json_at(kz_json_get(x, "warnings"), k)));
+	}
+}
+
+static void list_text(struct kz_buf *b, const struct kz_json *files, int64_t more)
+{
+	for (size_t i = 0; i < kz_json_count(files); i++) {
+		const struct kz_json *f = kz_json_at(files, i);
+		const char *name = kz_json_str(f, "name", kz_json_str(f, "name_base64", ""));
+
+		if (kz_str_eq(kz_json_str(f, "kind", ""), "file"))
+			(void)kz_buf_printf(b, NULL, "%s %lld\n", name,
+					    (long long)kz_json_num(f, "bytes", 0));
+		else
+			(void)kz_buf_printf(b, NULL, "%s%s\n", name,
+					    kz_str_eq(kz_json_str(f, "kind", ""), "directory") ?
+						    "/" :
+						    " (link)");
+	}
+	if (more)
+		(void)kz_buf_printf(b, NULL, "... and %lld more\n", (long long)more);
+	if (!b->len)
+		(void)kz_buf_puts(b, "[no files]\n", NULL);
+}
+
+static struct kz_json *answer_workspace(const struct kz_mcp_call *c)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(TEXT_MAX);
+	struct kz_json *s = kz_json_object();
+
+	for (size_t i = 0; i < kz_json_count(c->last); i++) {
+		const char *key = kz_json_key(c->last, i);
+
+		if (!kz_str_eq(key, "v") && !kz_str_eq(key, "type"))
+			copy(s, c->last, key);
+	}
+	if (c->tool == KZ_MCP_LIST_FILES) {
+		kz_json_set(s, "files", c->files ? kz_json_ref(c->files) : kz_json_array());
+		kz_json_set_int(s, "omitted", c->files_omitted);
+		list_text(&text, c->files, c->files_omitted);
+	} else if (c->tool == KZ_MCP_READ_FILE) {
+		read_text(&text, c->last);
+	} else {
+		edit_text(&text, c->last);
+	}
+	return kz_mcp_answer_frame(kz_buf_str(&text), s, false);
+}
+
+struct kz_json *kz_mcp_answer(const struct kz_mcp_call *c)
+{
+	bool is_list = c->tool == KZ_MCP_LIST_FILES;
+
+	if (c->tool == KZ_MCP_RUN_CODE && c->last && !c->is_overlong)
+		return answer_run(c);
+	if (c->error)
+		return refused(c->tool,
+			       kz_json_str(c->error, "reason", kz_reason_code(KZ_R_INTERNAL)),
+			       kz_json_str(c->error, "text", ""));
+	/* a run without a record is one whose end nobody knows */
+	if (c->tool == KZ_MCP_RUN_CODE || c->status || (!c->last && !is_list) || c->is_overlong)
+		return refused(c->tool, kz_reason_code(KZ_R_OUTCOME_UNKNOWN),
+			       "the program that does it ended without a word");
+	return answer_workspace(c);
+}

@@ -1,0 +1,114 @@
+/* A schema's words, one after the other. */
+#include "core/mcp/arguments.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "rule/reason.h"
+
+static bool has_type(const struct kz_json *v, const char *type)
+{
+	static const struct {
+		const char *name;
+		bool (*is)(const struct kz_json *);
+	} types[] = {
+		{ "object", kz_json_is_object }, { "array", kz_json_is_array },
+		{ "string", kz_json_is_string }, { "integer", kz_json_is_int },
+		{ "boolean", kz_json_is_bool },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (kz_str_eq(types[i].name, type))
+			return types[i].is(v);
+	return false;
+}
+
+static enum kz_rc check_enum(const struct kz_json *list, const struct kz_json *v, const char *name,
+			     struct kz_err *err)
+{
+	for (size_t i = 0; i < kz_json_count(list); i++)
+		if (kz_str_eq(kz_json_str_value(kz_json_at(list, i)), kz_json_str_value(v)))
+			return KZ_OK;
+	return list ? kz_refuse(err, KZ_R_USAGE, "%s is none of the values it may have", name) :
+		      KZ_OK;
+}
+
+static enum kz_rc check_size(const struct kz_json *s, const struct kz_json *v, const char *name,
+			     struct kz_err *err)
+{
+	int64_t n = 0, least = INT64_MIN, most = INT64_MAX;
+
+	if (kz_json_is_string(v)) {
+		n = (int64_t)strlen(kz_json_str_value(v));
+		least = kz_json_num(s, "minLength", 0);
+		most = kz_json_num(s, "maxLength", INT64_MAX);
+	} else if (kz_json_is_array(v)) {
+		n = (int64_t)kz_json_count(v);
+		most = kz_json_num(s, "maxItems", INT64_MAX);
+	} else if (kz_json_is_int(v)) {
+		n = kz_json_int_value(v);
+		least = kz_json_num(s, "minimum", INT64_MIN);
+		most = kz_json_num(s, "maximum", INT64_MAX);
+	}
+	if (n < least)
+		return kz_refuse(err, KZ_R_USAGE, "%s: %lld is the least", name, (long long)least);
+	if (n > most)
+		return kz_refuse(err, KZ_R_USAGE, "%s: %lld is the most", name, (long long)most);
+	return KZ_OK;
+}
+
+static bool is_identity(const char *key)
+{
+	return kz_str_eq(key, "actor") || kz_str_eq(key, "conversation");
+}
+
+static enum kz_rc check_members(const struct kz_json *s, const struct kz_json *v,
+				struct kz_err *err)
+{
+	const struct kz_json *known = kz_json_get(s, "properties"),
+			     *needed = kz_json_get(s, "required");
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; !rc && i < kz_json_count(v); i++) {
+		const char *key = kz_json_key(v, i);
+		const struct kz_json *of = kz_json_get(known, key);
+
+		if (of)
+			rc = kz_mcp_arguments(of, kz_json_get(v, key), key, err);
+		else if (is_identity(key))
+			rc = kz_refuse(
+				err, KZ_R_USAGE,
+				"%s is said by the server's configuration, never by arguments",
+				key);
+		else
+			rc = kz_refuse(err, KZ_R_USAGE, "there is no argument %.100s", key);
+	}
+	for (size_t i = 0; !rc && i < kz_json_count(needed); i++) {
+		const char *key = kz_json_str_value(kz_json_at(needed, i));
+
+		if (!kz_json_get(v, key))
+			rc = kz_refuse(err, KZ_R_USAGE, "%s is missing", key);
+	}
+	return rc;
+}
+
+enum kz_rc kz_mcp_arguments(const struct kz_json *schema, const struct kz_json *value,
+			    const char *name, struct kz_err *err)
+{
+	const char *type = kz_json_str(schema, "type", "");
+	const struct kz_json *items = kz_json_get(schema, "items");
+	enum kz_rc rc = KZ_OK;
+
+	if (!has_type(value, type))
+		return kz_refuse(err, KZ_R_USAGE, "%s has to be of type %s", name, type);
+	rc = check_enum(kz_json_get(schema, "enum"), value, name, err);
+	if (!rc)
+		rc = check_size(schema, value, name, err);
+	if (!rc && kz_json_is_object(value))
+		rc = check_members(schema, value, err);
+	if (!kz_json_is_array(value))
+		return rc;
+	for (size_t i = 0; !rc && i < kz_json_count(value); i++)
+		rc = kz_mcp_arguments(items, kz_json_at(value, i), name, err);
+	return rc;
+}
