@@ -22,6 +22,16 @@ need() {
 	done
 }
 
+# A command that takes minutes, so that a signal to this script ends it at once.
+long() {
+	local status=0
+	"$@" &
+	CHILD=$!
+	wait "$CHILD" || status=$?
+	CHILD=''
+	return "$status"
+}
+
 # One program of the image, in namespaces of its own, without network, with nothing of this machine's environment.
 # within ROOT [BWRAP_OPTION]... -- COMMAND...
 within() {

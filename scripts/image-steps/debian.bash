@@ -99,6 +99,6 @@ debian_build() {
 	[ ${#sources[@]} -gt 0 ] || exit 69
 	# progress bars on a terminal, plain lines elsewhere: both are mmdebstrap's own
 	# its mounts are in a namespace of their own: whatever ends it, none is left
-	unshare --mount --propagation private -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" >&2 ||
+	long unshare --mount --propagation private -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" >&2 ||
 		die 69 "mmdebstrap could not make the root; its message is above"
 }

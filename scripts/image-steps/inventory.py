@@ -25,8 +25,8 @@ def imports_of(dist):
             names.add(re.sub(r"\.(cpython|abi3)[^/]*\.so$", "", stem))
     if not names:
         guess = re.sub(r"[-.]+", "_", dist.metadata["Name"]).lower()
-        names = {guess} if importlib.util.find_spec(guess) else set()
-    return sorted(n for n in names if n.isidentifier() and n not in ("tests", "test"))
+        names = {guess}
+    return sorted(n for n in names if n.isidentifier() and n not in ("tests", "test") and importlib.util.find_spec(n))
 
 
 owner = {}

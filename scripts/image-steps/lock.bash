@@ -43,12 +43,32 @@ audit() {
 		}' "$1" || die 65 "$1 is no lock"
 }
 
+# Every pin has a wheel with one of its hashes: told before anything is built. pip compares again.
+wheels_are_there() {
+	local name version missed=0
+	[ -d "$WHEELS" ] || die 66 "there is no directory $WHEELS"
+	find "$WHEELS" -maxdepth 1 -name '*.whl' -type f -exec sha256sum {} + | sed 's/^\\//; s/ .*//' | sort -u >"$WORK/wheels"
+	while read -r name version; do
+		if ! pin_hashes "$name" | grep -qxFf "$WORK/wheels"; then
+			say "$name $version: no wheel in $WHEELS has a hash of the lock"
+			missed=1
+		fi
+	done <"$WORK/pins"
+	[ $missed -eq 0 ] || die 1 "wheels are missing, or are not those of the lock"
+}
+
+# The SHA-256 digests that the lock has for a name.
+pin_hashes() {
+	sed -e :a -e '/\\$/N; s/\\\n/ /; ta' "$LOCK" | awk -v name="$1" '
+		{ pin = tolower($1); sub(/(\[.*)?==.*/, "", pin); gsub(/[-_.]+/, "-", pin) }
+		pin == name { for (i = 2; i <= NF; i++) if (sub(/^--hash=sha256:/, "", $i)) print $i }'
+}
+
 lock_install() {
 	local root=$1
 	local -a from=() pip=(python3 -I -m pip install --require-hashes --no-deps --only-binary :all: --ignore-installed --no-compile --no-cache-dir
 		--disable-pip-version-check --no-input --quiet --root-user-action=ignore --break-system-packages)
 	if [ -n "$WHEELS" ]; then
-		[ -d "$WHEELS" ] || die 66 "there is no directory $WHEELS"
 		from=(--ro-bind "$(realpath "$WHEELS")" /tmp/wheels)
 		pip+=(--no-index --find-links /tmp/wheels)
 	else

@@ -92,7 +92,7 @@ gates() {
 		base: ((map(select(.base))[0].base // {}) + {kernel_fips: ($fips == "1")})}' "$dir/gates.new" >"$dir/gates.json"
 	rm "$dir/gates.new"
 	chmod 644 "$dir/gates.json"
-	jq -r --argjson n "${#names[@]}" '.gates[] | select(.ok == false or (.ok == null and $n > 0)) | "image: \(if .ok == null then "not run" else "FAILED" end): \(.gate): \(.text)"' "$dir/gates.json" >&2
+	jq -r --arg set "$(jq -r .set "$dir/manifest.json")" '.gates[] | select(.ok == false or (.ok == null and $set == "full")) | "image: \(if .ok == null then "not run" else "FAILED" end): \(.gate): \(.text)"' "$dir/gates.json" >&2
 	say "$(jq -r '"\(.gates | map(select(.ok)) | length) gates passed on \(.base.os), \(.base.openssl), FIPS: OpenSSL \(.base.openssl_fips), kernel \(.base.kernel_fips)"' "$dir/gates.json")"
 	[ $status -eq 0 ] || die 1 "a gate failed (status $status)"
 }
@@ -111,11 +111,12 @@ verify() {
 
 # policy/bundled_python.json [IMG-9]: what is promised, then what else the image has. Versions are the image's own to tell.
 table() {
-	promised | jq -Rn --slurpfile m "$1/manifest.json" '
+	promised | jq -Rnr --slurpfile m "$1/manifest.json" '
 		def key: ascii_downcase | gsub("[-_.]+"; "-");
 		$m[0] as $i | [inputs | split("|") | {name: .[0], imports: (.[1] | split(",")), debian: (if .[2] == "-" then null else .[2] end), why: .[3]}] as $p
 		| ($p | map(.name | key)) as $known
-		| {v: 1, suite: $i.suite, distributions: ([$p[] | (.name | key) as $k | ([$i.distributions[] | select((.name | key) == $k)] | first) as $d
-			| {name, version: null, imports, debian, baked: ($d != null), promised: true} + (if $d then {} else {why} end)]
-			+ [$i.distributions[] | select(.name | key | IN($known[]) | not) | {name, version: null, imports, debian, baked: true, promised: false}])}'
+		| [($p[] | (.name | key) as $k | ([$i.distributions[] | select((.name | key) == $k)] | first) as $d
+			| {name, version: null, imports, debian, baked: ($d != null), promised: true} + (if $d then {} else {why} end)),
+			($i.distributions[] | select(.name | key | IN($known[]) | not) | {name, version: null, imports, debian, baked: true, promised: false})]
+		| "{\"v\":1,\"suite\":\($i.suite | tojson),\"distributions\":[", (map(tojson) | join(",\n")), "]}"'
 }
