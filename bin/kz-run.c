@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 		  "conversation the run belongs to (default: one of its own)", 0, 0 },
 		{ 'l', "language", KZ_OPT_TEXT, &ask.language, "NAME",
 		  "python, node or shell (default: suffix, #!, else python)", 0, 0 },
+		{ 'k', "kernel", KZ_OPT_FLAG, &ask.is_kernel, NULL, "keep its variables", 0, 0 },
 		{ 'c', "code", KZ_OPT_TEXT, &ask.code, "CODE", "run this text, not a FILE", 0, 0 },
 		{ 'i', "input", KZ_OPT_LIST, &inputs, "[NAME=]FILE",
 		  "put FILE into the workspace as NAME", 0, 0 },
@@ -89,8 +90,7 @@ int main(int argc, char **argv)
 		  "copy NAME out of the workspace after the run", 0, 0 },
 		{ 0, "canvas", KZ_OPT_LIST, &canvases, "NAME",
 		  "copy NAME out as an editable text instead of a download", 0, 0 },
-		{ 'd', "output-dir", KZ_OPT_TEXT, &ask.outdir, "OUTDIR",
-		  "where outputs go (default: the current directory)", 0, 0 },
+		{ 'd', "output-dir", KZ_OPT_TEXT, &ask.outdir, "OUTDIR", "where outputs go", 0, 0 },
 		{ 'e', "env", KZ_OPT_LIST, &env, "NAME[=VALUE]",
 		  "set a variable of the program; without VALUE: the caller's", 0, 0 },
 		{ 'r', "require", KZ_OPT_LIST, &requirements, "REQUIREMENT",
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	const struct kz_usage usage = {
 		.program = "kz-run",
 		.synopsis =
-			"[-A actor] [-C conversation] [-l python|node|shell] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
+			"[-A actor] [-C conversation] [-l python|node|shell] [-k] [-i [NAME=]FILE]... [-o NAME]... [--canvas NAME]... [-d OUTDIR] "
 			"[-e NAME[=VALUE]]... [-r REQUIREMENT]... [--no-infer] [--scope SCOPE] [--documents DIR] [--audience SOURCE] "
 			"[--approve ID] [-t MS] [--compress] [--classify] [-j] [--record FD] (FILE | - | -c CODE) [ARG...]",
 		.what = "run a program in a leased, isolated worker",

@@ -24,6 +24,8 @@ struct kz_spawn {
 	int keep_count;
 	bool new_session;        /* setsid */
 	int parent_death_signal; /* 0: none */
+	/* Of kz_proc_run_as: readable ends the program as the deadline does; NULL: nothing else ends it. */
+	const int *cancel_fd;
 };
 
 /* Start a child; every descriptor not named is closed. out: pid and pidfd (close-on-exec, caller closes). err: KZ_E_OS, KZ_E_NOINPUT when the program is missing */

@@ -104,13 +104,15 @@ static enum kz_rc job_start(struct job *j, const struct kz_spawn *what, struct k
 }
 
 /* Until the child itself ends: a grandchild that keeps the pipe open delays nothing. */
-static enum kz_rc job_pump(struct job *j, struct kz_deadline until, struct kz_err *err)
+static enum kz_rc job_pump(struct job *j, int cancel_fd, struct kz_deadline until,
+			   struct kz_err *err)
 {
 	for (;;) {
-		struct pollfd p[3] = { { j->pidfd, POLLIN, 0 },
+		struct pollfd p[4] = { { j->pidfd, POLLIN, 0 },
 				       { j->out.fd, POLLIN, 0 },
-				       { j->err.fd, POLLIN, 0 } };
-		int n = poll(p, 3, kz_deadline_poll_ms(until));
+				       { j->err.fd, POLLIN, 0 },
+				       { cancel_fd, POLLIN, 0 } };
+		int n = poll(p, 4, kz_deadline_poll_ms(until));
 
 		if (n < 0 && errno != EINTR)
 			return kz_err_sys(err, KZ_E_OS, "poll failed");
@@ -118,6 +120,8 @@ static enum kz_rc job_pump(struct job *j, struct kz_deadline until, struct kz_er
 			return KZ_OK;
 		stream_drain(&j->out);
 		stream_drain(&j->err);
+		if (n > 0 && p[3].revents)
+			return kz_err_set(err, KZ_E_TEMPFAIL, "ended from outside");
 		if (kz_deadline_passed(until))
 			return kz_err_set(err, KZ_E_TEMPFAIL, "deadline passed");
 	}
@@ -132,7 +136,7 @@ enum kz_rc kz_proc_run_as(const struct kz_spawn *s, struct kz_buf *outbuf, struc
 
 	if (rc)
 		return rc;
-	rc = job_pump(&j, until, err);
+	rc = job_pump(&j, s->cancel_fd ? *s->cancel_fd : -1, until, err);
 	if (rc)
 		kill(-j.pid, SIGKILL);
 	stream_drain(&j.out);

@@ -353,6 +353,7 @@ function fail(e) {
 restore();
 globalThis.kz = { tools, ToolError, reset: () => { reset = true; } };
 process.argv.splice(1, 2);
+send({ v: 1, type: 'state', generation });
 process.on('exit', save);
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);

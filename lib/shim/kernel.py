@@ -1557,6 +1557,11 @@ def main():
 	make_kz(kernel, channel)
 	pid, left = os.getpid(), 0
 	kernel.read()
+	try:
+		sys.stdout.reconfigure(line_buffering=True)  # what a cell said before it was killed is seen
+		channel.send({"v": 1, "type": "state", "generation": kernel.generation})
+	except (OSError, AttributeError):
+		pass
 	cell = CellRun(kernel, data, sys.argv)
 	tree = cell.parse()
 	if tree is None:

@@ -18,10 +18,14 @@ enum kz_frame { /* docs/worker-boot.md */
 		KZ_FRAME_ERR = 2,
 		KZ_FRAME_RECORD = 3,
 		KZ_FRAME_WINDOW = 4,
+		KZ_FRAME_CHANNEL = 5,
+		KZ_FRAME_CHANNEL_WINDOW = 6,
 		KZ_FRAME_IN = 16,
 		KZ_FRAME_IN_END = 17,
 		KZ_FRAME_KILL = 18,
 		KZ_FRAME_DONE = 19,
+		KZ_FRAME_TO_CHANNEL = 20,
+		KZ_FRAME_TO_CHANNEL_WINDOW = 21,
 };
 
 #define KZ_FRAME_HEAD 5

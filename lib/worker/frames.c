@@ -1,9 +1,9 @@
-/* Frames: standard input, its end, kill and done, while a program runs. */
+/* Frames: standard input, its end, the channel, kill and done, while a program runs. */
 #include "worker/client.h"
 
-static size_t frame_length(const unsigned char *p)
+static size_t number(const unsigned char *p)
 {
-	return (size_t)p[1] << 24 | (size_t)p[2] << 16 | (size_t)p[3] << 8 | p[4];
+	return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 }
 
 static bool take_frame(struct kz_client *c, unsigned type, const void *p, size_t n)
@@ -22,6 +22,9 @@ static bool take_frame(struct kz_client *c, unsigned type, const void *p, size_t
 		if (is_mine)
 			kz_run_cancel(c->w->run, "signal");
 		return n == 0;
+	case KZ_FRAME_TO_CHANNEL: return !is_mine || kz_run_channel(c->w->run, p, n);
+	case KZ_FRAME_TO_CHANNEL_WINDOW:
+		return n == 4 && (!is_mine || kz_run_channel_grant(c->w->run, number(p)));
 	case KZ_FRAME_DONE:
 		if (!c->record_sent || n)
 			return false;
@@ -39,7 +42,7 @@ bool kz_client_frames(struct kz_client *c)
 
 	if (!p)
 		return false;
-	n = frame_length(p);
+	n = number(p + 1);
 	type = p[0];
 	if (n > KZ_FRAME_MAX) {
 		kz_client_close(c);

@@ -180,7 +180,8 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 			       .in = fds[KZ_RUN_IN],
 			       .out = fds[KZ_RUN_OUT],
 			       .err_fd = fds[KZ_RUN_ERR],
-			       .vectors = fds[KZ_RUN_VECTORS] };
+			       .vectors = fds[KZ_RUN_VECTORS],
+			       .channel = fds[KZ_RUN_CHANNEL] };
 	pid_t pid;
 	ssize_t n;
 
@@ -202,7 +203,8 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 	}
 	close(report[1]);
 	for (int i = 0; i < KZ_RUN_FDS; i++)
-		close(fds[i]);
+		if (fds[i] >= 0)
+			close(fds[i]);
 	do
 		n = read(report[0], &bad, sizeof bad);
 	while (n < 0 && errno == EINTR);
@@ -232,6 +234,7 @@ static ssize_t receive(struct kz_init_ask *ask, int fds[KZ_RUN_FDS], int *count)
 	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 
 	*count = 0;
+	fds[KZ_RUN_CHANNEL] = -1;
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
 		*count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		for (int i = 0; i < *count && i < KZ_RUN_FDS; i++)
@@ -260,7 +263,7 @@ static void serve(struct init *in)
 			break;
 		case KZ_ASK_JOIN: join(in); break;
 		case KZ_ASK_RUN:
-			if (count != KZ_RUN_FDS)
+			if (count != KZ_RUN_FDS && count != KZ_RUN_CHANNEL)
 				_exit(1);
 			run(in, &ask, fds);
 			break;

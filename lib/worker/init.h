@@ -18,7 +18,7 @@
 enum kz_init_ask_what {
 	KZ_ASK_VIEW = 1, /* measure; answered by KZ_SAY_VIEW */
 	KZ_ASK_JOIN,     /* enter the tenant's cgroup; no answer (a failure shows at KZ_ASK_RUN) */
-	KZ_ASK_RUN, /* descriptors: stdin, stdout, stderr, a file with the vectors; value: 1 + the way out that it listens for, 0 none */
+	KZ_ASK_RUN, /* descriptors: stdin, stdout, stderr, a file with the vectors, perhaps the channel; value: 1 + the way out that it listens for, 0 none */
 	KZ_ASK_DIRTY, /* fault build: dirty the surface in value; answered by KZ_SAY_READY */
 };
 
@@ -46,8 +46,8 @@ struct kz_init_say {
 	struct kz_view view;
 };
 
-/* The descriptors of a KZ_ASK_RUN, in order. */
-enum { KZ_RUN_IN, KZ_RUN_OUT, KZ_RUN_ERR, KZ_RUN_VECTORS, KZ_RUN_FDS };
+/* The descriptors of a KZ_ASK_RUN, in order; the last may be missing. */
+enum { KZ_RUN_IN, KZ_RUN_OUT, KZ_RUN_ERR, KZ_RUN_VECTORS, KZ_RUN_CHANNEL, KZ_RUN_FDS };
 
 /* Life of the tenant's first process, right after clone. in: sock is its end; space where its file system is mounted. Never returns. */
 _Noreturn void kz_init_main(int sock, struct kz_boot *b, const struct kz_deny *deny,

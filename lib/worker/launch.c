@@ -20,7 +20,6 @@
 #include "port/filter.h"
 
 #define HOME "/work/space"
-#define REPORT_FD 3
 #define CAP_TOP 63 /* the kernel answers EINVAL past its last one */
 
 static _Noreturn void fail(int report, const char *step)
@@ -147,22 +146,25 @@ static int read_vectors(int fd, char ***argv, char ***envp)
 	return *argv && *envp ? 0 : -1;
 }
 
-/* 0, 1, 2 and the report pipe at 3; everything else is closed */
+/* 0, 1, 2, the channel at 3 when there is one, and the report pipe after them; everything else is closed */
 static int set_descriptors(struct kz_launch *l)
 {
-	int from[] = { l->in, l->out, l->err_fd, l->report };
+	int from[] = { l->in, l->out, l->err_fd, l->channel };
+	int n = l->channel < 0 ? 3 : 4, report = fcntl(l->report, F_DUPFD_CLOEXEC, 64);
 
+	if (report < 0)
+		return -1;
 	/* out of the way first, so that no target is a source */
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < n; i++)
 		if ((from[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 64)) < 0)
 			return -1;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < n; i++)
 		if (dup2(from[i], i) < 0)
 			return -1;
-	if (dup3(from[3], REPORT_FD, O_CLOEXEC) < 0)
+	if (dup3(report, n, O_CLOEXEC) < 0)
 		return -1;
-	l->report = REPORT_FD;
-	return (int)syscall(SYS_close_range, REPORT_FD + 1, INT_MAX, 0);
+	l->report = n;
+	return (int)syscall(SYS_close_range, n + 1, INT_MAX, 0);
 }
 
 _Noreturn void kz_launch(const struct kz_launch *given)

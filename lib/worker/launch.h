@@ -25,6 +25,7 @@ struct kz_launch {
 	const struct kz_deny *deny;
 	int64_t open_files, file_bytes;
 	int in, out, err_fd; /* the program's 0, 1, 2 */
+	int channel;         /* its 3; -1: it has none */
 	int vectors;         /* file that holds struct kz_vectors */
 	int report;          /* pipe for a failed start, close-on-exec */
 };

@@ -123,12 +123,12 @@ static void on_output(void *arg, int stream, const void *p, size_t n)
 	kz_client_frame(arg, stream == 1 ? KZ_FRAME_OUT : KZ_FRAME_ERR, p, n);
 }
 
-static void on_window(void *arg, size_t n)
+static void on_window(struct kz_client *c, enum kz_frame type, size_t n)
 {
 	unsigned char b[4] = { (unsigned char)(n >> 24), (unsigned char)(n >> 16),
 			       (unsigned char)(n >> 8), (unsigned char)n };
 
-	kz_client_frame(arg, KZ_FRAME_WINDOW, b, sizeof b);
+	kz_client_frame(c, type, b, sizeof b);
 }
 
 static void on_end(void *arg, const struct kz_json *record, bool is_dead)
@@ -164,7 +164,23 @@ static void worker_window(void *arg, size_t n)
 	struct kz_worker *w = arg;
 
 	if (w->runner)
-		on_window(w->runner, n);
+		on_window(w->runner, KZ_FRAME_WINDOW, n);
+}
+
+static void worker_channel(void *arg, const void *p, size_t n)
+{
+	struct kz_worker *w = arg;
+
+	if (w->runner)
+		kz_client_frame(w->runner, KZ_FRAME_CHANNEL, p, n);
+}
+
+static void worker_channel_window(void *arg, size_t n)
+{
+	struct kz_worker *w = arg;
+
+	if (w->runner)
+		on_window(w->runner, KZ_FRAME_CHANNEL_WINDOW, n);
 }
 
 /* One program has one way out at most: what installs packages reaches the gateway, what was approved the proxy. */
@@ -194,7 +210,8 @@ static enum kz_rc check_exec(struct kz_worker *w, const struct kz_json *in, stru
 	*ask = (struct kz_run_ask){ .wall = KZ_MS(kz_json_num(in, "wall_ms", 0)),
 				    .output_bytes = kz_json_num(in, "output_bytes", 0),
 				    .open_files = kz_json_num(in, "open_files", 0),
-				    .stdin_open = kz_json_flag(in, "stdin", false) };
+				    .stdin_open = kz_json_flag(in, "stdin", false),
+				    .has_channel = kz_json_flag(in, "channel", false) };
 	if (check_way(w, in, ask, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (kz_tenure_check(&w->tenure, kz_json_str(in, "lease", NULL), now(), err) != KZ_OK)
@@ -215,7 +232,8 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 {
 	static const char switching[] =
 		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: kz-frames\r\n\r\n";
-	static const struct kz_run_calls calls = { worker_output, worker_window, on_end };
+	static const struct kz_run_calls calls = { worker_output, worker_window, worker_channel,
+						   worker_channel_window, on_end };
 	struct kz_worker *w = c->w;
 	kz_auto_buf struct kz_buf v = KZ_BUF_INIT(KZ_VECTORS_MAX);
 	struct kz_run_ask ask;
@@ -244,7 +262,7 @@ static void exec(struct kz_client *c, const struct kz_json *in, struct kz_slice 
 	c->state = KZ_CLIENT_FRAMES;
 	kz_client_send(c, switching, sizeof switching - 1);
 	if (ask.stdin_open)
-		on_window(c, 65536);
+		on_window(c, KZ_FRAME_WINDOW, 65536);
 	/* the program starts meanwhile; two processors do both at once */
 	kz_worker_prepare(w);
 }

@@ -47,6 +47,7 @@ static void finish(struct kz_run *r)
 		kz_run_close_pipe(r, i);
 	}
 	kz_run_close_pipe(r, 0);
+	kz_run_channel_end(r);
 	cause = kz_run_look(r);
 	if (!r->cause)
 		r->cause = cause;
@@ -190,9 +191,12 @@ struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz
 
 	if (!r)
 		return NULL;
-	*r = (struct kz_run){
-		.serve = s, .boot = b, .wall = w, .space = space, .pipe = { -1, -1, -1 }
-	};
+	*r = (struct kz_run){ .serve = s,
+			      .boot = b,
+			      .wall = w,
+			      .space = space,
+			      .pipe = { -1, -1, -1 },
+			      .channel.fd = -1 };
 	kz_buf_init(&r->input, KZ_RUN_WINDOW);
 	/* made once: descriptors of process 1 are counted, so their number must not depend on history */
 	r->wall_timer = kz_timer_new(s, wall_passed, r);
@@ -212,6 +216,7 @@ void kz_run_free(struct kz_run *r)
 		return;
 	for (int i = 0; i < 3; i++)
 		kz_run_close_pipe(r, i);
+	kz_run_channel_close(r);
 	kz_forward_free(r->forward);
 	kz_timer_free(r->wall_timer);
 	kz_timer_free(r->gauge_timer);
@@ -255,6 +260,7 @@ static void undo_start(struct kz_run *r)
 {
 	for (int i = 0; i < 3; i++)
 		kz_run_close_pipe(r, i);
+	kz_run_channel_close(r);
 	kz_watch_free(r->sock);
 	kz_watch_free(r->death);
 	r->sock = r->death = NULL;
@@ -293,7 +299,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 			const struct kz_run_calls *calls, void *arg, struct kz_err *err)
 {
-	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1 };
+	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1, -1 };
 	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
 				       .value = ask->execution ? 1 + (int)ask->way : 0,
 				       .open_files = ask->open_files,
@@ -306,6 +312,8 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 		rc = kz_run_make_pipes(r, fds, err);
 	if (rc == KZ_OK)
 		rc = give_vectors(ask, &fds[KZ_RUN_VECTORS], err);
+	if (rc == KZ_OK && ask->has_channel)
+		rc = kz_run_channel_open(r, &fds[KZ_RUN_CHANNEL], err);
 	if (rc == KZ_OK)
 		rc = watch_all(r, err);
 	if (rc == KZ_OK)

@@ -29,6 +29,7 @@ struct kz_run_ask {
 	bool stdin_open;
 	const char *execution; /* what the way out is opened for; NULL: it stays shut */
 	enum kz_way way;
+	bool has_channel; /* the program gets descriptor 3 */
 };
 
 struct kz_run_calls {
@@ -36,6 +37,9 @@ struct kz_run_calls {
 	void (*on_output)(void *arg, int stream, const void *p, size_t n);
 	/* n more bytes of standard input may be given. */
 	void (*on_window)(void *arg, size_t n);
+	/* Bytes of its descriptor 3; and that n more may be given to it. */
+	void (*on_channel)(void *arg, const void *p, size_t n);
+	void (*on_channel_window)(void *arg, size_t n);
 	/* The end: record is borrowed; is_dead false when the tenant could not be killed. The run is free for the next afterwards. */
 	void (*on_end)(void *arg, const struct kz_json *record, bool is_dead);
 };
@@ -51,6 +55,9 @@ enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 /* Give standard input (at most the window granted), or its end. out: false when more than the window was given */
 bool kz_run_input(struct kz_run *r, const void *p, size_t n);
 void kz_run_input_end(struct kz_run *r);
+/* Give bytes to its descriptor 3 (at most the window granted), or let it send n more. out: false when that is more than may be */
+bool kz_run_channel(struct kz_run *r, const void *p, size_t n);
+bool kz_run_channel_grant(struct kz_run *r, size_t n);
 /* Did a program reach the proxy since the last call of this? */
 bool kz_run_was_outside(struct kz_run *r);
 /* End it for this cause ("lease_lost", "signal"), unless it has ended. */

@@ -10,6 +10,8 @@
 #include "worker/run.h"
 
 #define KZ_RUN_WINDOW 65536
+/* What the kernel may hold of a channel when its program is dead, and is sent without leave. */
+#define KZ_RUN_CHANNEL_REST (512 << 10)
 
 enum kz_run_state {
 	KZ_RUN_IDLE,
@@ -19,6 +21,14 @@ enum kz_run_state {
 
 struct kz_run_marks { /* counters of the cgroup */
 	int64_t oom, denied, cpu_us;
+};
+
+/* Our end of the program's descriptor 3; each direction is let go on by the other side. */
+struct kz_run_channel {
+	int fd; /* -1: there is none */
+	struct kz_watch *in, *out;
+	struct kz_buf to;    /* for the program */
+	size_t window, room; /* that may still be given to it; that it may still send */
 };
 
 struct kz_run {
@@ -37,6 +47,7 @@ struct kz_run {
 	struct kz_buf input;
 	size_t window;
 	bool input_ended;
+	struct kz_run_channel channel;
 	struct kz_keep keep;
 	struct kz_forward *forward;
 	char execution[KZ_EXECUTION_HEX + 1];
@@ -64,6 +75,13 @@ bool kz_run_read_once(struct kz_run *r, int i);
 void kz_run_out_ready(void *arg);
 void kz_run_err_ready(void *arg);
 void kz_run_write_input(void *arg);
+
+/* channel.c */
+/* Make the channel and watch it. out: theirs (own). err: KZ_E_OS */
+enum kz_rc kz_run_channel_open(struct kz_run *r, int *theirs, struct kz_err *err);
+/* The program is dead: tell what is left, and close. Nothing where there is none */
+void kz_run_channel_end(struct kz_run *r);
+void kz_run_channel_close(struct kz_run *r);
 
 /* Look at the cgroup and the file system. out: the cause that ends the run now, or NULL */
 const char *kz_run_look(struct kz_run *r);

@@ -196,7 +196,7 @@ enum kz_rc kz_wall_run(struct kz_wall *w, const struct kz_init_ask *a, const int
 		       struct kz_err *err)
 {
 	w->is_used = true;
-	return ask(w, a, fds, KZ_RUN_FDS, err);
+	return ask(w, a, fds, fds[KZ_RUN_CHANNEL] < 0 ? KZ_RUN_CHANNEL : KZ_RUN_FDS, err);
 }
 
 void kz_wall_kill(struct kz_wall *w)

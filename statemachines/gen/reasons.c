@@ -526,6 +526,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the saved state of the kernel is cut or altered" },
 	[KZ_R_KERNEL_STATE_OVER_BOUND] = { .code = "kernel_state_over_bound", .status = 65, .is_refusal = true,
 		.text = "the state of the kernel is over its bound and was not kept" },
+	[KZ_R_KERNEL_NOT_KEPT] = { .code = "kernel_not_kept", .status = 78, .is_refusal = true,
+		.text = "nothing would keep the state of the kernel: SANDBOX_WORKSPACE_PERSIST is false and no lease is held" },
 	[KZ_R_KERNEL_REPORT_MISSING] = { .code = "kernel_report_missing", .status = 70, .is_refusal = false,
 		.text = "the cell ended without a report of its state, so the state before it stays" },
 	[KZ_R_TOOLS_INVALID] = { .code = "tools_invalid", .status = 78, .is_refusal = true,

@@ -262,6 +262,7 @@ INSERT OR IGNORE INTO reason VALUES ('kernel_egress', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('resource_persistent_kernel', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('kernel_state_damaged', 70, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('kernel_state_over_bound', 65, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('kernel_not_kept', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('kernel_report_missing', 70, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('tools_invalid', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('tool_unknown', 66, 'refusal');

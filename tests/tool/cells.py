@@ -29,7 +29,7 @@ def answer(sock, lines):
                 if o["tool"] == "refused":
                     reply = {"id": o["id"], "error": {"reason": "tool_writes", "text": "it writes"}}
                 sock.sendall(json.dumps(reply).encode() + b"\n")
-            else:
+            elif o["type"] == "report":
                 lines.append(o)
 
 

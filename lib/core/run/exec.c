@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "core/run/compress.h"
 #include "core/run/job.h"
+#include "core/run/kernel.h"
 #include "core/run/shared.h"
 #include "rule/reason.h"
 
@@ -165,7 +166,8 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 {
 	char path[300];
 	kz_auto_free const char **argv =
-		kz_source_argv(&j->source, j->ask->args, j->ask->arg_count, path);
+		j->kernel ? kz_kernel_argv(j) :
+			    kz_source_argv(&j->source, j->ask->args, j->ask->arg_count, path);
 	const struct kz_wk_exec x = {
 		.lease = j->lease.id,
 		.argv = argv,
@@ -176,13 +178,15 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 		.stdin_open = !kz_str_eq(j->ask->path, "-"),
 		.shared = kz_job_shared_told(j),
 		.execution = j->egress.execution[0] ? j->egress.execution : NULL,
+		.has_channel = j->kernel != NULL,
 	};
-	const struct kz_wk_events ev = {
+	struct kz_wk_events ev = {
 		.arg = j,
 		.out = on_output,
 		.in = on_input,
 		.stdin_fd = x.stdin_open ? j->ask->stdin_fd : -1,
 		.cancel_fd = j->cancel_fd,
+		.channel_end = kz_kernel_over,
 	};
 	enum kz_rc rc;
 
@@ -190,10 +194,14 @@ enum kz_rc kz_job_exec(struct kz_job *j, struct kz_err *err)
 		return kz_err_set(err, KZ_E_OS, "memory is out");
 	if (kz_job_is_cancelled(j))
 		return kz_refuse(err, KZ_R_CANCELLED, NULL);
+	rc = kz_kernel_begin(j, &ev.channel_fd, err);
+	if (rc)
+		return rc;
 	j->facts.is_dispatched = true;
 	kz_wk_meanwhile(j->worker, get_ready, j);
 	rc = kz_wk_run(j->worker, &x, &ev, kz_deadline_in(KZ_MS(j->wall.ms + GRACE_MS)),
 		       &j->worker_record, err);
+	kz_kernel_end(j);
 	if (!rc)
 		take_record(j);
 	/* A refusal is the worker's word that nothing was started; silence is not. */

@@ -57,6 +57,8 @@ struct kz_job {
 	bool is_bound, is_dispatch_written, is_end_recorded;
 	struct kz_egress egress; /* a grant, or why there is none */
 	bool has_egress;
+	struct kz_kernel
+		*kernel;      /* this run is a cell of it (core/run/kernel.h); NULL: it is none */
 	struct kz_keep *keep; /* the workspace (core/run/keep.h); NULL: none is kept */
 	struct kz_job_shared
 		*shared; /* its scope (core/run/shared.h); NULL: one of its own, without a file */

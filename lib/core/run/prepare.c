@@ -6,6 +6,7 @@
 #include "core/run/classify.h"
 #include "core/run/install.h"
 #include "core/run/job.h"
+#include "core/run/kernel.h"
 #include "core/run/shared.h"
 #include "rule/reason.h"
 
@@ -108,5 +109,11 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 	if (rc)
 		return rc;
 	rc = kz_who_hash(&j->who, j->conf.state, err);
+	if (!rc && !denied)
+		denied = kz_kernel_check(j, &refused);
+	if (denied == KZ_E_USAGE) {
+		*err = refused;
+		return denied;
+	}
 	return !rc && denied ? deny(j, &refused, err) : rc;
 }

@@ -6,6 +6,7 @@
 #include "core/run/install.h"
 #include "core/run/job.h"
 #include "core/run/keep.h"
+#include "core/run/kernel.h"
 #include "core/run/shared.h"
 #include "rule/reason.h"
 
@@ -95,6 +96,7 @@ struct kz_json *kz_job_record(struct kz_job *j, struct kz_verdict *verdict)
 	set_number(o, "killed_count", told);
 	kz_job_keep_record(j, o);
 	kz_job_packages_record(j, o);
+	kz_json_set(o, "kernel", kz_kernel_record(j));
 	kz_json_set(o, "egress", kz_job_egress_record(j));
 	kz_json_set(o, "projection", kz_job_shared_record(j));
 	kz_json_set_bool(o, "private_selection", j->scope.is_private);

@@ -15,6 +15,7 @@
 #include "core/run/job.h"
 #include "core/run/shared.h"
 #include "core/run/keep.h"
+#include "core/run/kernel.h"
 #include "rule/reason.h"
 
 void kz_job_fail(struct kz_job *j, const struct kz_err *err)
@@ -156,6 +157,7 @@ void kz_job_release(struct kz_job *j)
 	kz_job_outputs_free(j);
 	kz_job_env_free(j);
 	kz_job_shared_free(j);
+	kz_kernel_free(j);
 	if (j->has_egress)
 		kz_egress_release(&j->egress);
 	kz_keep_free(j->keep);
@@ -277,6 +279,7 @@ void kz_run(const struct kz_run_ask *ask, struct kz_run_result *out)
 		record_end(&j);
 	kz_job_finish(&j);
 	record_end(&j);
+	kz_kernel_tell(&j);
 	drain(&j);
 	tell(&j, out);
 	kz_job_release(&j);

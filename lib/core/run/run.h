@@ -46,6 +46,7 @@ struct kz_run_ask {
 	bool has_no_inference; /* imports ask for nothing */
 	const char *approval;  /* of the network; NULL: there is none, and nothing is asked */
 	int64_t wall_ms;       /* 0: the bound of the settings; else only lowers it */
+	bool is_kernel;        /* a cell of the conversation's kernel (core/run/kernel.h) */
 	bool is_compressed;    /* what the model reads may be shortened (KZ_COMPRESS) */
 	bool is_json;          /* events and record as JSON lines on stdout_fd */
 	int stdin_fd, stdout_fd, stderr_fd;

@@ -3,13 +3,13 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "core/files/audience.h"
 #include "core/run/egress.h"
+#include "core/run/source_asks.h"
 #include "rule/reason.h"
 
 #define PUT_MS 30000
@@ -81,23 +81,6 @@ enum kz_rc kz_job_scope(struct kz_job *j, const char **actor, const char **conve
 		rc = kz_refuse(err, KZ_R_USAGE,
 			       "the scope document has files: --documents is needed");
 	return rc;
-}
-
-/* Does the program's code ask for files? */
-static enum kz_rc asks(const struct kz_job *j, bool *out, struct kz_err *err)
-{
-	const struct kz_source *s = &j->source;
-	void *p;
-
-	*out = s->text && kz_prj_asks(s->text, strlen(s->text));
-	if (s->text || !s->size)
-		return KZ_OK;
-	p = mmap(NULL, (size_t)s->size, PROT_READ, MAP_PRIVATE, s->fd, 0);
-	if (p == MAP_FAILED)
-		return kz_err_sys(err, KZ_E_OS, "cannot map the program");
-	*out = kz_prj_asks(p, (size_t)s->size);
-	munmap(p, (size_t)s->size);
-	return KZ_OK;
 }
 
 /* Operators are told that a selection was withheld, and why: never of what [PRJ-29, AUD-12]. */
@@ -186,8 +169,9 @@ enum kz_rc kz_job_stage(struct kz_job *j, struct kz_err *err)
 	/* they are kz's to set: nobody's word stands in their place, and without a file there is none [PRJ-9] */
 	kz_job_env_unset(j, KZ_PRJ_ENV_DIR);
 	kz_job_env_unset(j, KZ_PRJ_ENV_MANIFEST);
-	if (j->shared) {
-		rc = asks(j, &asked, err);
+	/* a cell of a kernel gets no file, and the selection is not loaded [KRN-12] */
+	if (j->shared && !j->ask->is_kernel) {
+		rc = kz_source_asks(&j->source, &asked, err);
 		if (!rc)
 			rc = kz_projection_resolve(&j->shared->projection, j->ask->audience, asked,
 						   KZ_PRJ_DIR, err);

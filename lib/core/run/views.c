@@ -113,6 +113,7 @@ static struct kz_json *model_view(const struct kz_job *j, const struct kz_verdic
 		return NULL;
 	}
 	set_diagnostics(o, j);
+	kz_json_set(o, "kernel", kz_json_ref(kz_json_get(record, "kernel")));
 	kz_json_set(o, "retained", kz_references(j, true, true));
 	return o;
 }

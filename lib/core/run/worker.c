@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "core/run/egress.h"
 #include "core/run/job.h"
+#include "core/run/kernel.h"
 #include "rule/reason.h"
 
 #define CONNECT_MS 5000
@@ -67,16 +68,20 @@ static enum kz_rc put_shim(struct kz_job *j, struct kz_deadline until, struct kz
 	return shim ? kz_job_put_text(j, KZ_SOURCE_SHIM, shim, n, until, err) : KZ_OK;
 }
 
-enum kz_rc kz_job_put(struct kz_job *j, struct kz_err *err)
+static enum kz_rc put_program(struct kz_job *j, struct kz_deadline until, struct kz_err *err)
 {
-	struct kz_deadline until = kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS)));
 	enum kz_rc rc = KZ_OK;
 
 	if (!j->source.text)
 		rc = kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, j->source.name, j->source.fd,
 			       j->source.size, 0444, until, NULL, err);
-	if (!rc)
-		rc = put_shim(j, until, err);
+	return rc ? rc : put_shim(j, until, err);
+}
+
+enum kz_rc kz_job_put(struct kz_job *j, struct kz_err *err)
+{
+	struct kz_deadline until = kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS)));
+	enum kz_rc rc = j->kernel ? kz_kernel_put(j, until, err) : put_program(j, until, err);
 	for (size_t i = 0; !rc && i < j->input_count; i++) {
 		struct kz_job_input *in = &j->inputs[i];
 

@@ -87,20 +87,21 @@ struct kz_wk_exec {
 	int64_t output_bytes; /* bound of stdout and stderr together */
 	int64_t open_files;
 	bool stdin_open;       /* stream standard input; else it is empty */
+	bool has_channel;      /* give the program descriptor 3 */
 	const char *execution; /* open the way to the proxy for it; NULL: shut */
-	const char *
-		gateway; /* open the way to the gateway for it, and then not to the proxy; NULL: shut */
-	/* {"manifest_sha256","audience_version","files":[{"name","size","sha256"}]}: the read-only files that must be there; NULL: none */
-	struct kz_json *shared;
+	const char *gateway;   /* the same to the gateway, and then not to the proxy; NULL: shut */
+	struct kz_json *
+		shared; /* the read-only files that must be there (docs/worker-boot.md); NULL: none */
 };
 /* What a running program tells; return non-zero from a callback to end the run. */
 struct kz_wk_events {
 	void *arg;
 	int (*out)(void *arg, int stream /* 1 stdout, 2 stderr */, const void *p, size_t n);
-	void (*in)(void *arg, const void *p,
-		   size_t n); /* standard input as it is sent; NULL: not wanted */
-	int stdin_fd;         /* read and forwarded when exec.stdin_open; -1 none */
-	int cancel_fd;        /* readable: kill the tenant, keep reading to the record; -1 none */
+	void (*in)(void *arg, const void *p, size_t n); /* standard input as sent; NULL: unwanted */
+	int stdin_fd;  /* read and forwarded when exec.stdin_open; -1 none */
+	int cancel_fd; /* readable: kill the tenant, keep reading to the record; -1 none */
+	int channel_fd; /* with has_channel: a non-blocking socket (borrowed), shut when all has been told */
+	void (*channel_end)(void *arg); /* called before that, when the program has ended */
 };
 /*
  * Run to the end. out: the worker's terminal record (new): {"cause","exit","signal",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/sys.h"
+#include "core/worker/channel.h"
 #include "core/worker/wire.h"
 #include "rule/reason.h"
 
@@ -22,6 +23,7 @@ struct run {
 	bool is_cancelled;
 	bool is_quiet; /* the caller wants no more output */
 	struct kz_json *record;
+	struct kz_wk_channel channel;
 };
 
 static enum kz_rc lost(struct kz_wk *w, struct kz_err *err)
@@ -66,6 +68,9 @@ static enum kz_rc take_frame(struct run *r, int type, const char *p, size_t n, s
 			return lost(r->w, err);
 		r->window += (int64_t)u[0] << 24 | (int64_t)u[1] << 16 | (int64_t)u[2] << 8 | u[3];
 		return KZ_OK;
+	case KZ_WIRE_CHANNEL:
+	case KZ_WIRE_CHANNEL_WINDOW:
+		return kz_wk_channel_take(&r->channel, type, p, n) ? KZ_OK : lost(r->w, err);
 	case KZ_WIRE_RECORD:
 		if (kz_json_parse(p, n, &r->record, NULL) != KZ_OK || !kz_json_is_object(r->record))
 			return lost(r->w, err);
@@ -126,6 +131,23 @@ static enum kz_rc flush(struct run *r, struct kz_err *err)
 	return KZ_OK;
 }
 
+/* What the channel's own side says goes to the worker, and what the worker says to it. */
+static enum kz_rc pump(struct run *r, short revents, struct kz_err *err)
+{
+	char t[KZ_WK_CHANNEL_CHUNK];
+	size_t n = 0;
+	int64_t gone = kz_wk_channel_flush(&r->channel);
+	unsigned char leave[4] = { (unsigned char)(gone >> 24), (unsigned char)(gone >> 16),
+				   (unsigned char)(gone >> 8), (unsigned char)gone };
+	enum kz_rc rc = KZ_OK;
+
+	if (gone)
+		rc = add_frame(r, KZ_WIRE_TO_CHANNEL_WINDOW, leave, sizeof leave, err);
+	if (rc == KZ_OK && revents & (POLLIN | POLLHUP))
+		n = kz_wk_channel_read(&r->channel, t);
+	return rc == KZ_OK && n ? add_frame(r, KZ_WIRE_TO_CHANNEL, t, n, err) : rc;
+}
+
 static enum kz_rc turn(struct run *r, struct kz_deadline until, struct kz_err *err)
 {
 	bool wants_input = r->input_open && r->window > 0 && !r->out.len;
@@ -133,8 +155,9 @@ static enum kz_rc turn(struct run *r, struct kz_deadline until, struct kz_err *e
 		{ .fd = r->w->fd, .events = (short)(POLLIN | (r->out.len ? POLLOUT : 0)) },
 		{ .fd = wants_input ? r->ev->stdin_fd : -1, .events = POLLIN },
 		{ .fd = r->is_cancelled ? -1 : r->ev->cancel_fd, .events = POLLIN },
+		kz_wk_channel_poll(&r->channel, !r->out.len),
 	};
-	int n = poll(p, 3, kz_deadline_poll_ms(until));
+	int n = poll(p, 4, kz_deadline_poll_ms(until));
 	enum kz_rc rc = KZ_OK;
 
 	if (n < 0 && errno == EINTR)
@@ -145,6 +168,8 @@ static enum kz_rc turn(struct run *r, struct kz_deadline until, struct kz_err *e
 		rc = cancel(r, err);
 	if (rc == KZ_OK && p[1].revents)
 		rc = read_input(r, err);
+	if (rc == KZ_OK && p[3].revents)
+		rc = pump(r, p[3].revents, err);
 	if (rc == KZ_OK && p[0].revents & POLLOUT)
 		rc = flush(r, err);
 	if (rc == KZ_OK && p[0].revents & ~POLLOUT)
@@ -184,6 +209,8 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 	kz_json_set_int(o, "output_bytes", x->output_bytes);
 	kz_json_set_int(o, "open_files", x->open_files);
 	kz_json_set_bool(o, "stdin", x->stdin_open);
+	if (x->has_channel)
+		kz_json_set_bool(o, "channel", true);
 	if (x->gateway)
 		kz_json_set_str(o, "gateway", x->gateway);
 	if (x->execution) {
@@ -233,7 +260,8 @@ enum kz_rc kz_wk_run(struct kz_wk *w, const struct kz_wk_exec *x, const struct k
 
 	if (rc != KZ_OK)
 		return rc;
-	kz_buf_init(&r.out, INPUT_CHUNK * 4);
+	kz_wk_channel_start(&r.channel, x->has_channel ? ev->channel_fd : -1);
+	kz_buf_init(&r.out, INPUT_CHUNK * 8);
 	if (r.input_open && ev->stdin_fd < 0) {
 		r.input_open = false;
 		rc = add_frame(&r, KZ_WIRE_IN_END, NULL, 0, err);
@@ -242,6 +270,9 @@ enum kz_rc kz_wk_run(struct kz_wk *w, const struct kz_wk_exec *x, const struct k
 		rc = take_frames(&r, err);
 	while (rc == KZ_OK && !r.record)
 		rc = turn(&r, until, err);
+	if (x->has_channel && ev->channel_end)
+		ev->channel_end(ev->arg);
+	kz_wk_channel_end(&r.channel, until);
 	kz_buf_clear(&r.out);
 	if (rc == KZ_OK)
 		rc = add_frame(&r, KZ_WIRE_DONE, NULL, 0, err);

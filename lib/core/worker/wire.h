@@ -31,8 +31,22 @@ struct kz_wk {
 };
 
 /* Frames of a run (docs/worker-boot.md). */
-enum { KZ_WIRE_OUT = 1, KZ_WIRE_ERR, KZ_WIRE_RECORD, KZ_WIRE_WINDOW };
-enum { KZ_WIRE_IN = 16, KZ_WIRE_IN_END, KZ_WIRE_KILL, KZ_WIRE_DONE };
+enum {
+	KZ_WIRE_OUT = 1,
+	KZ_WIRE_ERR,
+	KZ_WIRE_RECORD,
+	KZ_WIRE_WINDOW,
+	KZ_WIRE_CHANNEL,
+	KZ_WIRE_CHANNEL_WINDOW
+};
+enum {
+	KZ_WIRE_IN = 16,
+	KZ_WIRE_IN_END,
+	KZ_WIRE_KILL,
+	KZ_WIRE_DONE,
+	KZ_WIRE_TO_CHANNEL,
+	KZ_WIRE_TO_CHANNEL_WINDOW
+};
 #define KZ_WIRE_FRAME_HEAD 5
 
 /* Mark the connection broken; returns the failure (worker_unreachable unless err has a reason). */
