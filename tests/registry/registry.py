@@ -31,11 +31,12 @@ def metadata(name, version, needs=()):
     return "\n".join(lines + ["Requires-Dist: " + n for n in needs] + [""]).encode()
 
 
-def wheel(name, version, needs=()):
+def wheel(name, version, needs=(), more=None):
     flat = name.replace("-", "_")
     info = "%s-%s.dist-info/" % (flat, version)
     files = {flat + ".py": b"VERSION = %r\n" % version, info + "METADATA": metadata(name, version, needs),
              info + "WHEEL": b"Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    files.update(more or {})
     files[info + "RECORD"] = "".join("%s,,\n" % f for f in [*files, info + "RECORD"]).encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as z:
@@ -77,6 +78,23 @@ for i in range(9):
 for name in ["wrong-hash", "large-length", "large-chunked", "away-listed", "away-denied", "dies", "gone", "no-hash",
              "slow", "elsewhere", "loop", "downgrade", "gzipped"]:
     add_wheel(name, "1.0")
+
+# what an image has, in the image's version and in another
+if "BAKED" in os.environ:
+    add_wheel("requests", os.environ["BAKED"])
+add_wheel("requests", "99.0")
+add_wheel("over-requests", "1.0", needs=["requests"])
+add_wheel("requests-old", "1.0", needs=["requests==0.1"])
+add_wheel("PyYAML", "99.0")
+add_wheel("fat", "1.0")
+PYPI["fat"] = [("fat-1.0-py3-none-any.whl", wheel("fat", "1.0", more={"fat.bin": os.urandom(3 << 20)}), {})]
+PYPI["pyyaml"] = PYPI.pop("PyYAML")
+PYPI["stuck"] = [("stuck-1.0.tar.gz", tar({"stuck-1.0/PKG-INFO": metadata("stuck", "1.0"), "stuck-1.0/setup.py": b"""
+import os, subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
+open("/work/space/half", "w").write("x")
+time.sleep(1000)
+"""}), {})]
 
 NPM = {}  # name: {version: (manifest, bytes)}
 

@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# Packages of runs: through the real gateway from a registry on loopback, with the machine's own pip and npm, in isolated workers.
+# shellcheck disable=SC2154,SC2030,SC2031 # kz_run sets the variables
+# bats file_tags=case:root
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	local registry
+	FIX=$(mktemp -d /tmp/kzp.XXXXXX)
+	BAKED=$(sed -n 's/^Version: //p' /usr/lib/python3/dist-packages/requests-*/{METADATA,PKG-INFO} 2>/dev/null | head -n 1)
+	[ -n "$BAKED" ]
+	export FIX BAKED
+	python3 "$BATS_TEST_DIRNAME/../registry/registry.py" "$FIX" </dev/null >"$FIX/out" 2>&1 3>&- &
+	echo $! >"$FIX/pid"
+	kz_wait 20 test -s "$FIX/port"
+	registry=http://127.0.0.1:$(cat "$FIX/port")
+	REGISTRIES="{\"pypi\":{\"index\":\"$registry/simple/\"},\"npm\":{\"registry\":\"$registry/npm/\"}}"
+	# nothing listens there
+	NOWHERE='{"pypi":{"index":"http://127.0.0.1:1/simple/"},"npm":{"registry":"http://127.0.0.1:1/npm/"}}'
+	export REGISTRIES NOWHERE
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_ACQUIRE_WAIT_SECONDS=60 \
+		SANDBOX_PACKAGE_REGISTRIES="$REGISTRIES"
+}
+
+teardown_file() {
+	kill "$(cat "$FIX/pid")"
+	kz_stop
+	rm -rf "$FIX"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset KZ_LEASE KZ_LEASE_TOKEN KZ_FENCE
+	C=c$BATS_TEST_NUMBER
+	: >"$FIX/log"
+}
+
+teardown() {
+	[ ! -e "$BATS_TEST_TMPDIR/changed" ] || set_to SANDBOX_PACKAGE_REGISTRIES "$REGISTRIES"
+}
+
+# The gateway reads its settings anew by itself; a run reads them at its start.
+set_to() {
+	touch "$BATS_TEST_TMPDIR/changed"
+	kz config set "$1" "$2" >/dev/null
+}
+
+# kz-run -j of an actor and a conversation; sets status, record, view (of the member)
+jrun() {
+	kz_run -A a "$@" </dev/null
+	echo "status $status: $output $error"
+}
+
+rec() { jq -e "$1" <"$KZ_TEST_RECORD" >/dev/null || { jq -c '{outcome,reason,not_run,packages,member_view,stdout}' "$KZ_TEST_RECORD" >&2; return 1; }; }
+asked() { grep -c "^$1 " "$FIX/log" || :; }
+# the code did not run, and why
+not_run() {
+	rec '.outcome == "not_run" and .cause == null and .stdout.seen_bytes == 0 and .killed_count == null'
+	rec ".reason == \"$1\" and .not_run.reason == \"$1\""
+	[ "$status" -eq 125 ]
+	[ -z "$output" ]
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
+}
+
+@test "BRK-5 BRK-27 BRK-16 BRK-25: a wheel is installed in an isolated worker, ahead of the image, and told with its digest" {
+	jrun -r pure==1.0 -c 'import pure, sys; print(pure.VERSION, pure.__file__)'
+	[ "$status" -eq 0 ]
+	[ "$output" = "1.0+local /work/packages/python/pure.py" ]
+	rec '.egress.effective == "none" or .egress.effective == "isolated"'
+	rec '.packages | length == 1 and .[0].for == "python" and .[0].name == "pure" and .[0].version == "1.0+local"'
+	rec '.packages[0].digest | test("^sha256:[0-9a-f]{64}$")'
+	rec '.not_run == null'
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
+}
+
+@test "BRK-33 BRK-9: a source archive is built in the worker; ten dependencies come along" {
+	jrun -r source -c 'import source; print(source.VERSION)'
+	[ "$output" = 1.0 ]
+	jrun -r tree -c 'import tree, companion, leaf_0, leaf_8, pure; print(tree.VERSION, pure.VERSION)'
+	[ "$output" = "1.0 1.0+local" ]
+	rec '.packages | length == 12'
+}
+
+@test "BRK-1 BRK-25: npm, scoped and with dependencies, for require and import" {
+	jrun -C "$C" -l node -r @scope/three -c 'console.log(require("@scope/three"), require("two"), require("one"))'
+	[ "$output" = "3.0.0 2.0.0 1.0.0" ]
+	rec '[.packages[] | .name + "@" + .version] == ["@scope/three@3.0.0","one@1.0.0","two@2.0.0"]'
+	rec '.packages | all(.digest | test("^sha512-")) and all(.for == "node")'
+	: >"$FIX/log"
+	echo 'import three from "@scope/three"; import one from "one"; console.log(three, one)' >x.mjs
+	jrun -C "$C" x.mjs
+	[ "$output" = "3.0.0 1.0.0" ]
+	[ ! -s "$FIX/log" ]
+}
+
+@test "BRK-10 BRK-11: imports are inferred; what the image, the lock, the workspace or an input has starts nothing" {
+	jrun -C "$C" -c 'import json, requests, PIL
+from pure import VERSION
+print(VERSION)'
+	[ "$status" -eq 0 ]
+	[ "$(asked /simple/pure/)" -ge 1 ]
+	[ "$(asked /simple/requests/)" -eq 0 ]
+	: >"$FIX/log"
+	jrun -C "$C" -c 'import pure; open("leaf_1.py", "w").write("VERSION = 5"); print(pure.VERSION)'
+	[ "$status" -eq 0 ]
+	jrun -C "$C" -c 'import leaf_1, pure; print(leaf_1.VERSION)'
+	[ "$output" = 5 ]
+	echo 'VERSION = 6' >leaf_2.py
+	jrun -i leaf_2.py -c 'import leaf_2; print(leaf_2.VERSION)'
+	[ "$output" = 6 ]
+	jrun -c 'try:
+    import leaf_3
+except ImportError:
+    print("without")'
+	[ "$output" = without ]
+	jrun --no-infer -c 'import leaf_3'
+	[ "$status" -eq 1 ]
+	[ ! -s "$FIX/log" ]
+	rec '.outcome == "failed" and .packages == []'
+}
+
+@test "BRK-22 BRK-23 BRK-24: pins against the image, every row" {
+	jrun -r "requests==$BAKED" -c 'import requests; print(requests.__file__)'
+	[[ "$output" == /usr/lib/* ]]
+	jrun -r requests -r 'Requests>=1' -c 'import requests; print(requests.__file__)'
+	[[ "$output" == /usr/lib/* ]]
+	[ ! -s "$FIX/log" ]
+	# another version, from the registry: it shadows the image's
+	jrun -r requests==99.0 -c 'import requests; print(requests.VERSION, requests.__file__)'
+	[ "$output" = "99.0 /work/packages/python/requests.py" ]
+	# other work, which has the newest requests as its dependency, and the pin of the image along with it
+	: >"$FIX/log"
+	jrun -r over-requests -r "requests==$BAKED" -c 'import over_requests, requests; print(requests.VERSION)'
+	[ "$output" = "$BAKED" ]
+	jrun -r over-requests -c 'import over_requests, requests; print(requests.VERSION)'
+	[ "$output" = 99.0 ]
+	# a pin that nobody has
+	jrun -r requests==98.7 -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.packages == ["requests"] and .not_run.registry_unreachable == false'
+	[[ "$error" == *"the worker image has requests $BAKED"* ]]
+	set_to SANDBOX_PACKAGE_REGISTRIES '{}'
+	jrun -r "requests==$BAKED" -c 'import requests; print("ran")'
+	[ "$output" = ran ]
+	jrun -r requests==99.0 -c 'print("ran")'
+	not_run dependency_baked_pin
+	[[ "$error" == *"requests $BAKED"* ]]
+	set_to SANDBOX_PACKAGE_REGISTRIES "$NOWHERE"
+	jrun -r requests==99.0 -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.registry_unreachable'
+	[[ "$error" == *"requests $BAKED"* ]]
+}
+
+@test "BRK-21 DEP-4: without a registry nothing is attempted, and the error names the image's own; imports stop nothing" {
+	set_to SANDBOX_PACKAGE_REGISTRIES '{}'
+	jrun -r pure -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.cause == "registry_unset" and .not_run.packages == ["pure"] and .not_run.registry_unreachable == false'
+	[[ "$error" == *SANDBOX_PACKAGE_REGISTRIES*"requests $BAKED"* ]]
+	jrun -c 'import pure'
+	[ "$status" -eq 1 ]
+	rec '.outcome == "failed"'
+	jrun -l node -r one -c 'console.log("ran")'
+	not_run dependency_install_failed
+	[ ! -s "$FIX/log" ]
+}
+
+@test "BRK-17 BRK-18 BRK-19 BRK-20: a registry that cannot be reached ends the run at once, in words for the member" {
+	set_to SANDBOX_PACKAGE_REGISTRIES "$NOWHERE"
+	for args in '-r pure' '-l node -r one'; do
+		# shellcheck disable=SC2086
+		jrun $args -c '1'
+		not_run dependency_install_failed
+		rec '.not_run.registry_unreachable and (.not_run.install_timed_out | not) and .not_run.cause == "registry_unreachable"'
+		rec '.member_view.reason == "dependency_install_failed" and (.member_view.text | test("registry cannot be reached") and test("need no registry"))'
+	done
+}
+
+@test "BRK-9 EXEC-7: what is no requirement is refused before a worker is asked for" {
+	for bad in '-e .' 'git+https://h/x' 'x @ http://h/x' './x' 'x; python_version<"3"' '--index-url=http://h' 'x==1 --hash=sha256:0' "$(printf 'x\ny')"; do
+		jrun -r "$bad" -c 'print("ran")'
+		not_run dependency_request_invalid
+	done
+	rec '.workspace == null'
+	for bad in 'user/repo' 'x@npm:y' 'x@file:../y' 'x.tgz'; do
+		jrun -l node -r "$bad" -c 'console.log("ran")'
+		not_run dependency_request_invalid
+	done
+	jrun -l shell -r pure -c 'echo ran'
+	not_run dependency_request_invalid
+	[ ! -s "$FIX/log" ]
+}
+
+@test "BRK-19: what no registry has, and what is not what it should be" {
+	jrun -r nosuchpackage -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.packages == ["nosuchpackage"] and .not_run.cause == "package_unknown"'
+	jrun -r wrong-hash -c 'print("ran")'
+	not_run dependency_install_failed
+	jrun -l node -r bad-integrity -c 'console.log("ran")'
+	not_run dependency_install_failed
+	jrun -r pure==77 -c 'print("ran")'
+	not_run dependency_install_failed
+}
+
+@test "BRK-26: packages are of one actor and conversation, beside the workspace, with a lock that satisfies the same request" {
+	jrun -C "$C" -r pure==1.0 -c 'import pure; open("/work/packages/python/pure.py", "w").write("VERSION = 666"); raise SystemExit(3)'
+	[ "$status" -eq 3 ]
+	rec '.workspace.bytes == 0 and .snapshot == "unchanged"'
+	: >"$FIX/log"
+	# kept although the run failed, and as it was installed
+	jrun -C "$C" -r pure==1.0 -c 'import pure; print(pure.VERSION)'
+	[ "$output" = 1.0+local ]
+	rec '.packages[0].version == "1.0+local"'
+	[ ! -s "$FIX/log" ]
+	jrun -C "$C-other" --no-infer -c 'import pure'
+	[ "$status" -eq 1 ]
+	kz_run -A b -C "$C" --no-infer -c 'import pure' </dev/null
+	[ "$status" -eq 1 ]
+	# without a registry what is there stays there
+	set_to SANDBOX_PACKAGE_REGISTRIES '{}'
+	jrun -C "$C" -c 'import pure; print(pure.VERSION)'
+	[ "$output" = 1.0+local ]
+	run -0 kz-workspace list -A a -C "$C" -j
+	[ "$(jq -s 'map(select(.type == "file")) | length' <<<"$output")" -eq 0 ]
+}
+
+@test "KZ_PACKAGES_MAX_BYTES: packages over their bound start nothing, and the workspace's bound is another" {
+	jrun -C "$C" -c 'open("mine", "w").write("x")'
+	set_to KZ_PACKAGES_MAX_BYTES 1000000
+	jrun -C "$C" -r fat -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.cause == "packages_over_bound"'
+	set_to KZ_PACKAGES_MAX_BYTES 268435456
+	set_to SANDBOX_WORKSPACE_MAX_BYTES 100000
+	jrun -C "$C" -r fat -c 'import fat; print(open("mine").read())'
+	[ "$output" = x ]
+	rec '.snapshot == "unchanged" and .packages[0].name == "fat"'
+	set_to SANDBOX_WORKSPACE_MAX_BYTES 8388608
+}
+
+@test "BRK-29 BOUND-2 BOUND-8: an installation that does not end is ended with all its processes; the wall bound is another" {
+	set_to SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS 4
+	jrun -C "$C" -r stuck -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.install_timed_out and .not_run.cause == "dependency_timeout" and .snapshot == "skipped"'
+	jrun -C "$C" -c 'import os; print(os.listdir("."))'
+	[ "$output" = "[]" ]
+	set_to SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS 120
+	# the program's bound does not count the installation, whose index alone takes six seconds
+	jrun -t 5000 -r slow -c 'print("ran")'
+	[ "$output" = ran ]
+}
+
+@test "BRK-19 BRK-26: a run that is killed while it installs leaves nothing of it" {
+	local signal pid
+	for signal in TERM KILL; do
+		: >"$FIX/log"
+		kz-run -A a -C "$C" -r pure -r stuck -c 'print("ran")' </dev/null >out 2>err 3>&- &
+		pid=$!
+		kz_wait 30 grep -q "^/f/stuck/" "$FIX/log"
+		kill -"$signal" "$pid"
+		wait "$pid" || :
+		[ ! -s out ]
+		jrun -C "$C" --no-infer -c 'import os; print(os.listdir("."), os.listdir("/work/packages"))'
+		[ "$output" = "[] []" ]
+	done
+}
+
+@test "BRK-25 under a held lease: the next run has them, and not what the one before it made of them" {
+	kz-lease acquire -A a -C "$C" -j >lease
+	export KZ_LEASE KZ_LEASE_TOKEN KZ_FENCE
+	KZ_LEASE=$(jq -r .lease lease) KZ_LEASE_TOKEN=$(jq -r .token lease) KZ_FENCE=$(jq -r .fence lease)
+	kz_run -r pure==1.0 -c 'import pure; print(pure.VERSION); open("/work/packages/python/pure.py", "w").write("VERSION = 666")' </dev/null
+	[ "$output" = 1.0+local ]
+	kz_run -c 'import pure; print(pure.VERSION)' </dev/null
+	[ "$output" = 1.0+local ]
+	kz-lease release "$KZ_LEASE"
+}
+
+@test "BRK-28 BRK-33: the program sees no token and no way to the gateway" {
+	jrun -r pure -c 'import os, socket
+print([k for k in os.environ if "TOKEN" in k or "PIP" in k])
+try: socket.create_connection(("127.0.0.1", 8000), 2); print("open")
+except OSError as e: print(e.errno)
+print([os.path.join(d, n) for top in ("/work/packages", "/work/code", "/tmp") for d, _, f in os.walk(top) for n in f if b"kzp1." in open(os.path.join(d, n), "rb").read()])'
+	[ "$output" = "$(printf '[]\n111\n[]')" ]
+}
