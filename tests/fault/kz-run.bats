@@ -15,10 +15,15 @@ setup_file() {
 	mkdir "$D"
 	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$SEED"
 	python3 "$TOOL/v4public.py" public "$SEED" >"$BATS_FILE_TMPDIR/keys"
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys"
+	python3 "$TOOL/../registry/registry.py" "$BATS_FILE_TMPDIR" </dev/null >"$BATS_FILE_TMPDIR/registry" 2>&1 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/pid"
+	kz_wait 20 test -s "$BATS_FILE_TMPDIR/port"
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_MAX_ALLOCATED=2 KZ_APP_KEYS_FILE="$BATS_FILE_TMPDIR/keys" \
+		SANDBOX_PACKAGE_REGISTRIES="{\"pypi\":{\"index\":\"http://127.0.0.1:$(cat "$BATS_FILE_TMPDIR/port")/simple/\"}}"
 }
 
 teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
 	kz_stop
 }
 
@@ -145,6 +150,58 @@ walk_run() {
 
 @test "EXEC-16 WS-13 PRJ-46 each effect of kz-run failing is told, and costs no worker for long" {
 	walk_run fail
+}
+
+# A conversation of its own each time: what is installed there is all of it or nothing.
+faulty_install() {
+	"$FAULT_BIN/kz-run" --record 7 -A a -C "p$tick" -r pure -c 'import pure; print(pure.VERSION)' >stdout 2>stderr 7>rec </dev/null
+}
+
+# has STATUS: packages of that conversation, which the next run without a registry's help finds whole or not at all
+has() {
+	local kept
+	kz_run -A a -C "p$tick" --no-infer -c 'import os
+try:
+    import pure
+    print(pure.VERSION, len(os.listdir("/work/packages/python")))
+except ImportError:
+    print(os.listdir("/work/packages"))' </dev/null
+	kept=$(jq -c '.packages | map(.name)' "$KZ_TEST_RECORD")
+	[ "$status" -eq 0 ] && { [ "$output:$kept" = '1.0+local 3:["pure"]' ] || { [ "$output:$kept" = '[]:[]' ] && [ "$1" -ne 0 ]; }; }
+}
+
+walk_install() {
+	local point rc bad
+	points faulty_install >list
+	[ "$(cat stdout)" = 1.0+local ]
+	has 0
+	# the blob of the packages and its generation are among them, and those of nothing else
+	grep -q OBJ_WRITE list && grep -q OBJ_NAME list
+	while read -r -u 5 point; do
+		rc=0 bad=
+		tick=$((tick + 1))
+		rm -f trace
+		KZ_FAULT_TRACE=$PWD/trace KZ_FAULT="$point:$1" faulty_install || rc=$?
+		if [ "$1" = fail ]; then
+			# what did not begin is told as that; no code ran then
+			[ "$rc" -eq 0 ] || grep -q '^kz-run: [a-z_]*: ' stderr || bad=untold
+			[ "$(jq -r .outcome rec)" != not_run ] || [ ! -s stdout ] || bad=ran
+		else
+			killed "$rc" "$point" || bad=status
+		fi
+		[ -z "$bad" ] && has "$rc" && kz_wait 10 pool_is_back || {
+			echo "$point:$1: $bad, status $rc, found: $output $error; $(cat rec stderr)"
+			return 1
+		}
+	done 5<list
+}
+
+@test "BRK-19 BRK-26 FENCE-1 kz-run killed after each effect of a run that installs" {
+	walk_install after
+}
+
+@test "BRK-19 BRK-26 EXEC-16 each effect of a run that installs failing is told, and nothing is half installed" {
+	walk_install fail
 }
 
 faulty_with() {
