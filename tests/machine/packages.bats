@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Packages of runs: through the real gateway from a registry on loopback, with the machine's own pip and npm, in isolated workers.
-# shellcheck disable=SC2154,SC2030,SC2031 # kz_run sets the variables
+# shellcheck disable=SC2154,SC2030,SC2031,SC2089,SC2090 # kz_run sets the variables; JSON is quoted
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz
