@@ -108,8 +108,9 @@ static bool is_error(const struct kz_json *record)
 
 static struct kz_json *answer_run(const struct kz_mcp_call *c)
 {
-	static const char *const fields[] = { "exit",    "signal",  "cause",    "wall_ms",
-					      "outputs", "not_run", "snapshot", NULL };
+	static const char *const fields[] = { "exit",    "signal",   "cause",
+					      "wall_ms", "outputs",  "packages",
+					      "not_run", "snapshot", NULL };
 	const struct kz_json *view = kz_json_get(c->last, "model_view");
 	const char *words = kz_json_str(c->error, "text", NULL);
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(TEXT_MAX);

@@ -47,6 +47,8 @@ static void judge(struct kz_mcp_message *m)
 {
 	const struct kz_json *id = kz_json_get(m->root, "id");
 
+	if (id && kz_mcp_is_id(id, m->id_text))
+		m->id = id;
 	if (kz_json_is_array(m->root)) {
 		bad(m, KZ_MCP_INVALID_REQUEST, "batches are no part of this protocol");
 		return;
@@ -55,8 +57,6 @@ static void judge(struct kz_mcp_message *m)
 		bad(m, KZ_MCP_INVALID_REQUEST, "not a message of JSON-RPC 2.0");
 		return;
 	}
-	if (id && kz_mcp_is_id(id, m->id_text))
-		m->id = id;
 	if (!kz_json_get(m->root, "method") &&
 	    (kz_json_get(m->root, "result") || kz_json_get(m->root, "error")))
 		m->kind = KZ_MCP_RESPONSE;

@@ -10,7 +10,7 @@
 #include "core/mcp/mcp.h"
 #include "port/json.h"
 
-#define KZ_MCP_ARGV_MAX 192
+#define KZ_MCP_ARGV_MAX 256 /* two for each item that a schema allows, and what is always there */
 
 enum kz_mcp_tool { KZ_MCP_RUN_CODE, KZ_MCP_READ_FILE, KZ_MCP_EDIT_FILE, KZ_MCP_LIST_FILES };
 

@@ -1,0 +1,67 @@
+# kz-mcp with the official clients of the Model Context Protocol, on a whole stack, in both revisions.
+# shellcheck disable=SC2154,SC2016 # run sets the variables; programs are not for this shell
+bats_require_minimum_version 1.5.0
+load ../kz
+
+setup_file() {
+	CLIENTS=$("$BATS_TEST_DIRNAME/../mcp/get-clients")
+	export CLIENTS
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_ACQUIRE_WAIT_SECONDS=120
+}
+
+teardown_file() {
+	kz_stop
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir out
+}
+
+# both SCENARIO: with each revision, each with a conversation of its own
+both() {
+	local revision
+	for revision in 2026-07-28 2025-11-25; do
+		echo "$revision $1"
+		ARGS=$(printf '%s\n' -A ann -C "$1-$revision" -d out) node "$BATS_TEST_DIRNAME/../mcp/client.mjs" "$revision" "$1"
+	done
+}
+
+@test "MCP: an official client lists the tools, with schemas that name no identity" { both list; }
+@test "MCP: it runs code and gets a structured result, files as links, and bounded output" { both run; }
+@test "MCP: it reads, edits and lists the workspace that runs work on" { both files; }
+@test "MCP: it sees progress, which only grows" { both progress; }
+@test "MCP: it cancels a long run: the program is ended and the worker given back" { both cancel; }
+@test "MCP: refusals come with their reason, and identity is never an argument" { both refusals; }
+
+@test "MCP: runs are the configured actor's; nothing else of the environment counts" {
+	ARGS=$(printf '%s\n' -A ann -C mine -d out) node "$BATS_TEST_DIRNAME/../mcp/client.mjs" 2026-07-28 run
+	kz-workspace list -A ann -C mine | grep -qx 'a b.txt'
+	run ! kz-workspace list -A mallory -C mine
+}
+
+@test "MCP: the end of input, SIGTERM and SIGKILL end what is under way" {
+	for how in EOF TERM KILL; do
+		mark="sleep 8$BASHPID"
+		mkfifo "in.$how"
+		kz-mcp -A ann -C "$how" <"in.$how" >"out.$how" 3>&- &
+		pid=$!
+		exec 8>"in.$how"
+		printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+			'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_code","arguments":{"language":"shell","code":"'"$mark"'"}}}' >&8
+		kz_wait 30 pgrep -f "^$mark"
+		status=0
+		case $how in
+		EOF) exec 8>&- ;;
+		*) kill -s "$how" "$pid" ;;
+		esac
+		wait "$pid" || status=$?
+		exec 8>&-
+		[ "$how" = KILL ] || [ "$status" -eq 0 ]
+		# the conversation is free when its worker was given back
+		kz_run -A ann -C "$how" -l shell -c 'echo free'
+		[ "$output" = free ]
+		run ! pgrep -f "^$mark"
+		[ "$(jq -s 'map(select(.id == 2)) | length' "out.$how")" -eq 0 ]
+	done
+}

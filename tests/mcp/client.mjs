@@ -1,0 +1,162 @@
+// One scenario with an official client: node client.mjs REVISION SCENARIO.  In the environment: CLIENTS (where they are), KZ_STATE and
+// ARGS (of kz-mcp, one a line).  Ends with 0 when all of it is so.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const [revision, scenario] = process.argv.slice(2);
+const PATIENCE = 300000; // of a machine that is busy
+const load = (name) => import(pathToFileURL(`${process.env.CLIENTS}/${name}`));
+
+async function connect() {
+	const server = {
+		command: 'kz-mcp',
+		args: process.env.ARGS.split('\n'),
+		env: { PATH: process.env.PATH, KZ_STATE: process.env.KZ_STATE, KZ_LEASE: 'never', KZ_ACTOR: 'mallory' },
+		stderr: 'inherit',
+	};
+	const info = { name: 'kz-test', version: '1' };
+	if (revision === '2026-07-28') {
+		const { Client } = await load('client/dist/index.mjs');
+		const { StdioClientTransport } = await load('client/dist/stdio.mjs');
+		const client = new Client(info, { versionNegotiation: { mode: { pin: revision } } });
+		await client.connect(new StdioClientTransport(server), { timeout: PATIENCE });
+		client.call = (name, args, options) => client.callTool({ name, arguments: args }, { timeout: PATIENCE, ...options });
+		return client;
+	}
+	const { Client } = await load('sdk/dist/esm/client/index.js');
+	const { StdioClientTransport } = await load('sdk/dist/esm/client/stdio.js');
+	const client = new Client(info);
+	await client.connect(new StdioClientTransport(server), { timeout: PATIENCE });
+	client.call = (name, args, options) => client.callTool({ name, arguments: args }, undefined, { timeout: PATIENCE, ...options });
+	return client;
+}
+
+const running = (what) => {
+	try {
+		execFileSync('pgrep', ['-f', `^${what}`]);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+const scenarios = {
+	async list(client) {
+		assert.equal(client.getServerVersion().name, 'kz-mcp');
+		assert.match(client.getInstructions(), /isolated/);
+		const { tools } = await client.listTools();
+		assert.deepEqual(tools.map((t) => t.name), ['run_code', 'read_file', 'edit_file', 'list_files']);
+		for (const t of tools) {
+			assert.equal(t.inputSchema.additionalProperties, false);
+			assert.ok(t.outputSchema.properties.reason);
+			assert.equal(JSON.stringify(t.inputSchema).includes('conversation'), false);
+		}
+	},
+
+	async run(client) {
+		const r = await client.call('run_code', {
+			code: 'import os\nopen("a b.txt", "w").write("data")\nprint("out", sorted(k for k in os.environ if k.startswith("KZ")))\nos.write(2, b"err")',
+			outputs: ['a b.txt'],
+		});
+		assert.equal(r.isError, false);
+		const s = r.structuredContent;
+		assert.deepEqual([s.outcome, s.reason, s.exit, s.truncated, s.not_run], ['completed', null, 0, false, null]);
+		assert.equal(s.stdout.head, 'out []\n');
+		assert.equal(s.stderr.head, 'err');
+		assert.match(r.content[0].text, /^out \[\]\n\[standard error\]\nerr\n\[handed out: a b.txt, 4 bytes\]/);
+		const link = r.content.find((c) => c.type === 'resource_link');
+		assert.deepEqual([link.name, link.size, link.mimeType], ['a b.txt', 4, 'text/plain']);
+		const bytes = readFileSync(fileURLToPath(link.uri));
+		assert.equal(bytes.toString(), 'data');
+		assert.equal(s.outputs[0].sha256, createHash('sha256').update(bytes).digest('hex'));
+		// another status than 0 is a result, not an error
+		const bad = await client.call('run_code', { language: 'shell', code: 'echo no >&2; exit 3' });
+		assert.deepEqual([bad.isError, bad.structuredContent.outcome, bad.structuredContent.exit], [false, 'failed', 3]);
+		const js = await client.call('run_code', { language: 'node', code: 'console.log("x".repeat(1 << 20))' });
+		assert.equal(js.structuredContent.truncated, true);
+		assert.ok(JSON.stringify(js).length < 100000);
+	},
+
+	async files(client) {
+		await client.call('run_code', { code: 'open("f.txt", "w").write("one\\ntwo\\nthree\\n")' });
+		const r = await client.call('read_file', { path: 'f.txt', ranges: ['1-3'] });
+		const tag = r.structuredContent.tag;
+		assert.equal(r.content[0].text, `[f.txt#${tag}]\n1:one\n2:two\n3:three\n`);
+		const e = await client.call('edit_file', { edit: `[f.txt#${tag}]\nPUT 2.=2:\n+TWO\n` });
+		assert.equal(e.isError, false);
+		assert.equal(e.structuredContent.sections[0].path, 'f.txt');
+		const l = await client.call('list_files', {});
+		assert.ok(l.structuredContent.files.some((f) => f.name === 'f.txt' && f.bytes === 14));
+		const after = await client.call('run_code', { code: 'print(open("f.txt").read(), end="")' });
+		assert.equal(after.structuredContent.stdout.head, 'one\nTWO\nthree\n');
+		const stale = await client.call('edit_file', { edit: '[f.txt#0000]\nPUT 1.=1:\n+x\n' });
+		assert.deepEqual([stale.isError, stale.structuredContent.reason], [true, 'unknown_tag']);
+	},
+
+	async progress(client) {
+		const seen = [];
+		await client.call(
+			'run_code',
+			{ code: 'import time\nfor i in range(10):\n    print(i, flush=True)\n    time.sleep(0.3)' },
+			{ onprogress: (p) => seen.push(p) },
+		);
+		assert.ok(seen.length >= 3, JSON.stringify(seen));
+		for (let i = 1; i < seen.length; i++) assert.ok(seen[i].progress > seen[i - 1].progress);
+		assert.equal(seen[0].message, 'started');
+		assert.match(seen.at(-1).message, /^\d+ bytes of output$/);
+	},
+
+	async cancel(client) {
+		const mark = `sleep 9${process.pid}`;
+		const stop = new AbortController();
+		let begun;
+		const up = new Promise((resolve) => (begun = resolve));
+		const call = client.call(
+			'run_code',
+			{ language: 'shell', code: `echo up; ${mark}` },
+			{ signal: stop.signal, onprogress: (p) => p.progress > 0 && begun() },
+		);
+		const ended = assert.rejects(call);
+		await up;
+		while (!running(mark)) await new Promise((r) => setTimeout(r, 50));
+		// calls run beside each other
+		assert.equal((await client.call('list_files', {})).isError !== undefined, true);
+		stop.abort('enough');
+		await ended;
+		// the conversation is free only when the worker was given back
+		const next = await client.call('run_code', { code: 'print("next")' });
+		assert.equal(next.structuredContent.stdout.head, 'next\n');
+		assert.equal(running(mark), false);
+	},
+
+	async refusals(client) {
+		const refused = async (name, args, reason, words) => {
+			const r = await client.call(name, args);
+			assert.deepEqual([r.isError, r.structuredContent.reason], [true, reason]);
+			assert.match(r.content[0].text, words);
+			return r.structuredContent;
+		};
+		const admin = await refused('run_code', { language: 'shell', code: 'sudo id' }, 'host_administration', /administers a host/);
+		assert.deepEqual([admin.outcome, admin.not_run.reason], ['refused', 'host_administration']);
+		const wall = await refused('run_code', { code: 'while True: pass', timeout_ms: 400 }, 'wall_exceeded', /bounded/);
+		assert.equal(wall.outcome, 'bounded');
+		await refused('run_code', { code: '1', outputs: ['gone'] }, 'output_missing', /gone/);
+		await refused('run_code', { code: '1', actor: 'mallory' }, 'usage', /configuration/);
+		await refused('run_code', { code: '1', conversation: 'other' }, 'usage', /configuration/);
+		await refused('run_code', { code: '1', root: true }, 'usage', /no argument root/);
+		await refused('run_code', { code: '1', language: 'cobol' }, 'usage', /language/);
+		await refused('run_code', { code: 7 }, 'usage', /string/);
+		await refused('run_code', {}, 'usage', /code is missing/);
+		await refused('read_file', { path: '../../etc/passwd' }, 'path_rejected', /parent/);
+		await refused('read_file', { path: 'none' }, 'file_missing', /./);
+		await assert.rejects(client.call('no_such_tool', {}));
+	},
+};
+
+const client = await connect();
+if (revision === '2026-07-28') assert.equal(client.getNegotiatedProtocolVersion(), revision);
+await scenarios[scenario](client);
+await client.close();
