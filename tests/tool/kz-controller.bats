@@ -228,6 +228,22 @@ begin() {
 	c_wait 15 c_settled "$dir" 3
 }
 
+@test "POOL-15 POOL-14 workers of other bounds come without closing: a run meanwhile is not refused" {
+	local n image before
+	begin
+	c_wait 10 c_settled "$dir" 3
+	before=$(grep -c 'admission closed' "$dir/err" || :)
+	for n in {1..8}; do
+		image=sha256:$(printf "$n%.0s" {1..64})
+		echo "$image" >"$dir/driver.image"
+		c_set "$dir" SANDBOX_MAX_OUTPUT_BYTES $((100000 + n))
+		c_wait 15 grep -q "image published identity=$image" "$dir/err"
+	done
+	c_wait 15 c_settled "$dir" 3
+	run grep -c 'admission closed' "$dir/err"
+	[ "$output" = "$before" ]
+}
+
 @test "AUD-10 an audit store that cannot be written closes admission" {
 	begin
 	c_wait 10 c_settled "$dir" 3

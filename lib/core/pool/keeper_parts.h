@@ -77,6 +77,8 @@ struct kz_keeper {
 void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why);
 /* Open it if everything holds; else close it with what does not. */
 void kz_keeper_open(struct kz_keeper *k);
+/* Tell Valkey of the image that the driver told of, unless it knows. err: coordination_*, node_taken */
+enum kz_rc kz_keeper_publish(struct kz_keeper *k, struct kz_err *err);
 /* Valkey failed in a way that it should not: everything it was told must be told anew. */
 void kz_keeper_fault(struct kz_keeper *k, const struct kz_err *err);
 /* Log and write STATE/run/controller.json when something changed. */

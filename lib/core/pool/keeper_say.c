@@ -74,8 +74,12 @@ static struct kz_ms freshness(const struct kz_keeper *k)
 void kz_keeper_open(struct kz_keeper *k)
 {
 	struct kz_err why = KZ_ERR_INIT;
-	const struct kz_err *what = obstacle(k, &why);
+	const struct kz_err *what;
 
+	/* One that the driver told of since is no reason to close. */
+	if (k->auth && k->is_configured && kz_keeper_publish(k, &why) != KZ_OK)
+		kz_keeper_fault(k, &why);
+	what = obstacle(k, &why);
 	if (what) {
 		kz_keeper_close(k, what);
 		return;

@@ -100,6 +100,19 @@ static enum kz_rc open_auth(struct kz_keeper *k, struct kz_err *err)
 			     rc;
 }
 
+enum kz_rc kz_keeper_publish(struct kz_keeper *k, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	if (k->is_published || !k->image[0])
+		return KZ_OK;
+	rc = kz_auth_image(k->auth, k->image, err);
+	k->is_published = rc == KZ_OK;
+	if (rc == KZ_OK)
+		kz_log(KZ_LOG_INFO, "image published", "identity", k->image, NULL);
+	return rc;
+}
+
 static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)
 {
 	bool is_over = true;
@@ -122,13 +135,7 @@ static enum kz_rc tell(struct kz_keeper *k, struct kz_err *err)
 	if (rc != KZ_OK)
 		return rc;
 	k->has_begun = true;
-	if (k->is_published || !k->image[0])
-		return KZ_OK;
-	rc = kz_auth_image(k->auth, k->image, err);
-	k->is_published = rc == KZ_OK;
-	if (rc == KZ_OK)
-		kz_log(KZ_LOG_INFO, "image published", "identity", k->image, NULL);
-	return rc;
+	return kz_keeper_publish(k, err);
 }
 
 void kz_keeper_connect(struct kz_keeper *k)
