@@ -1,5 +1,5 @@
 # Gates.  "make check" is everything a commit needs that is quick; scripts/check runs all there is.
-GATES := check-generated check-layers check-decision check-headers check-size check-docs check-shell check-lua check-format
+GATES := check-generated check-layers check-decision check-headers check-size check-docs check-reasons check-shell check-lua check-format
 
 check: all $(GATES) test
 
@@ -24,6 +24,9 @@ check-size:
 
 check-docs: all
 	$(Q)scripts/check-docs $(B)
+
+check-reasons:
+	$(Q)scripts/check-reasons
 
 check-shell:
 	$(Q)scripts/check-shell

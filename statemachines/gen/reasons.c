@@ -154,8 +154,6 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the program cannot be executed" },
 	[KZ_R_OUTCOME_UNKNOWN] = { .code = "outcome_unknown", .status = 74, .is_refusal = false,
 		.text = "it is not known how the run ended" },
-	[KZ_R_ISOLATION_DENIED] = { .code = "isolation_denied", .status = 77, .is_refusal = true,
-		.text = "isolation could not be proved, the code was not started" },
 	[KZ_R_INTERRUPTED] = { .code = "interrupted", .status = 75, .is_refusal = true,
 		.text = "the run was interrupted" },
 	[KZ_R_STDOUT_FAILED] = { .code = "stdout_failed", .status = 74, .is_refusal = false,

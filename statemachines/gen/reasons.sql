@@ -76,7 +76,6 @@ INSERT OR IGNORE INTO reason VALUES ('pids_exceeded', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('cpu_exceeded', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('cannot_execute', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('outcome_unknown', 74, 'fault');
-INSERT OR IGNORE INTO reason VALUES ('isolation_denied', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('interrupted', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('stdout_failed', 74, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('usage', 64, 'refusal');

@@ -394,3 +394,13 @@ taken() {
 	kz_run args.js x -y
 	[ "$output" = '["x","-y"]' ]
 }
+
+@test "EXEC-16: a program that uses up the processor time it gave itself is told from one that is killed" {
+	kz_run -c 'import resource
+resource.setrlimit(resource.RLIMIT_CPU, (1, 5))
+while True: pass'
+	[ "$status" -eq 125 ]
+	kz_record_is cause cpu
+	kz_record_is reason cpu_exceeded
+	kz_record_is outcome bounded
+}

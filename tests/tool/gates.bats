@@ -189,6 +189,20 @@ another_build() {
 	[[ $output == *'statemachines/gen/nothing.h has no source any more'* ]]
 }
 
+@test "reasons: a row that nothing raises, one that no test reaches, and an exemption that is not needed" {
+	local no=never_re # this file names none of them
+	cp -a "$ROOT/tests" .
+	scripts/check-reasons
+	sed -i "s/^usage |/never_raised | 77 | refusal | x\n${no}ached | 77 | refusal | x\n&/" policy/reasons.tbl
+	echo "const char *x = \"${no}ached\";" >>lib/base/str.c
+	printf 'usage | reached | x\nusage x\n' >>policy/reasons.exempt
+	caught 'never_raised is not raised' scripts/check-reasons
+	[[ $output != *"${no}ached is not raised"* ]]
+	[[ $output == *"${no}ached is not reached"* ]]
+	[[ $output == *'reasons.exempt: usage is reached'* ]]
+	[[ $output == *'a line is not CODE'* ]]
+}
+
 @test "shell: a finding in a script, in a bats file and in a script without a suffix" {
 	rm -r scripts/* supervise tests/unit
 	cp "$ROOT/scripts/check-shell" scripts/

@@ -190,3 +190,17 @@ make_state() {
 	[ "$status" -eq 0 ]
 	[ "$(jq -r .value <<<"$output")" = null ]
 }
+
+@test "POOL-8 WS-8: a store or a Valkey of another scheme is refused, when it is set and when it stands there" {
+	make_state
+	for setting in KZ_OBJECTS_URL=ftp://host/path KZ_VALKEY_URL=http://host; do
+		run --separate-stderr kz config set "$setting"
+		[ "$status" -eq 78 ]
+		[[ $stderr == *": url_unsupported: ${setting%%=*}: "* ]]
+		[ ! -e "$KZ_STATE/env/${setting%%=*}" ]
+		echo "${setting#*=}" >"$KZ_STATE/env/${setting%%=*}"
+	done
+	run --separate-stderr kz-lease list
+	[ "$status" -eq 78 ]
+	[[ $stderr == *": url_unsupported: KZ_VALKEY_URL: "* ]]
+}

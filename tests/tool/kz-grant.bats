@@ -580,3 +580,11 @@ as_nobody() { as --clear-groups "$@"; }
 		[[ "$output" == *not_running* ]]
 	done
 }
+
+@test "GRANT-2 a grant that its list makes too long is not made" {
+	kz config set SANDBOX_EGRESS_MODE=host_allowlist SANDBOX_EGRESS_HOST_ALLOWLIST="$(printf "%060d.%060d.%060d.h%02d.example.com\n" {1..60} | paste -sd,)"
+	run --separate-stderr kz-grant mint
+	[ "$status" -eq 65 ]
+	[[ $stderr == *": grant_too_large: "* ]]
+	[ -z "$output" ]
+}

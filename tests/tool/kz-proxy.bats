@@ -171,6 +171,26 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print('there', flush=
 	"$KZ_BIN/kz-audit" verify
 }
 
+@test "PROXY-13 what the head of a request, or the list of a grant, is refused for is in the audit by its own reason" {
+	local reason
+	denied() { eg_denials | grep -c "^$1 "; }
+	answer() { printf 'GET %s HTTP/1.1\r\nHost: %s\r\nProxy-Authorization: Bearer %s\r\n%s\r\n' "$1" "$2" "$EG_GRANT" "$3" | eg_ask raw | head -n 1; }
+	declare -A before=()
+	for reason in head_too_large request_unsupported host_mismatch host_not_allowed literal_not_allowed; do
+		before[$reason]=$(denied $reason || :)
+	done
+	[[ $(answer http://web.pub.lab/ web.pub.lab "X: $(printf 'x%.0s' {1..70000})"$'\r\n') == *" 431 "* ]]
+	[[ $(answer ftp://web.pub.lab/ web.pub.lab '') == *" 501 "* ]]
+	[[ $(answer http://web.pub.lab/ four.pub.lab '') == *" 400 "* ]]
+	eg_mint host_allowlist 'hosts=["web.pub.lab"]'
+	is_refused four.pub.lab:443
+	is_refused 93.184.216.34:443
+	has_more() { [ "$(denied "$1")" -gt "${before[$1]}" ]; }
+	for reason in "${!before[@]}"; do
+		kz_wait 10 has_more "$reason"
+	done
+}
+
 @test "POL-6 an address that this machine gets while it runs is refused" {
 	reaches 93.184.216.98:443
 	eg_inside ip addr add 93.184.216.98/32 dev lo

@@ -173,6 +173,25 @@ tag() {
 	[[ $stderr == *unknown_tag* ]]
 }
 
+@test "HL-13 two shown texts of one tag: where they differ an edit is refused, where they are the same it is made" {
+	put a.txt 'alpha\nbeta\ngamma\nrow 3723\n'
+	[ "$(tag a.txt)" = B6C1 ]
+	put a.txt 'alpha\nbeta\ngamma\n'
+	[ "$(tag a.txt)" = B6C1 ]
+	refused 75 ambiguous_anchor edit '[a.txt#B6C1]\nPUT 3.=3:\n+G\n'
+	edit '[a.txt#B6C1]\nPUT 1.=1:\n+A\n'
+	[ "$(ws get a.txt | head -n 1)" = A ]
+}
+
+@test "HL-9 a conversation has 32 registers; one more, and all of the edit is refused" {
+	local cut n
+	put a.txt "$(printf '%s\\n' {1..40})"
+	for n in {1..32}; do cut+="CUT $n.=$n @r$n\\n"; done
+	refused 65 register_full edit "[a.txt#$(tag a.txt)]\\n${cut}CUT 33.=33 @more\\n"
+	edit "[a.txt#$(tag a.txt)]\\n$cut"
+	[ "$(ws get a.txt | head -n 1)" = 33 ]
+}
+
 @test "HL-3 WS-14 several files in one edit: all or none; REM and MV" {
 	put a.txt 'line 1\nline 2\nline 3\n'
 	put b.txt 'line 1\nline 2\n'
