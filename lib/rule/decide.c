@@ -1,8 +1,6 @@
 /* The decision: mode, port, host, and the class of every address. */
 #include "rule/decide.h"
 
-#include <string.h>
-
 static bool in_ranges(const struct kz_cidr *c, size_t count, const struct kz_addr *a)
 {
 	for (size_t i = 0; i < count; i++)
@@ -120,38 +118,40 @@ enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decid
 	return worst.reason;
 }
 
-/* The operator's word opens his own networks beside the public internet. */
-static enum kz_reason judge_named(const struct kz_decide_env *e, const struct kz_addr *a)
+/* Of a host that the operator named: its classes are his word, but for those that no registry ever has. */
+static enum kz_reason judge_named(const struct kz_decide_env *e, const struct kz_addr *a,
+				  bool is_own, bool is_literal)
 {
-	const struct kz_scope nothing = { .mode = KZ_SCOPE_HOST_ALLOWLIST };
-	struct verdict v = judge(&nothing, e, a);
 	enum kz_addr_class class = kz_addr_classify(a);
-	bool is_own = class == KZ_ADDR_PRIVATE || class == KZ_ADDR_SHARED;
+	bool is_open = class == KZ_ADDR_PUBLIC || class == KZ_ADDR_PRIVATE ||
+		       class == KZ_ADDR_SHARED || (class == KZ_ADDR_LOOPBACK && is_literal);
 
-	return is_own && v.rank < RANK_SELF ? KZ_R_NONE : v.reason;
-}
-
-static enum kz_reason literal_named(const struct kz_decide_env *e, const struct kz_addr *a)
-{
-	if (kz_addr_classify(a) != KZ_ADDR_LOOPBACK)
-		return judge_named(e, a);
-	return in_ranges(e->deny, e->deny_count, a) ? KZ_R_ADDRESS_DENIED : KZ_R_NONE;
+	if (class == KZ_ADDR_METADATA || class == KZ_ADDR_LINK_LOCAL ||
+	    class == KZ_ADDR_MULTICAST || class == KZ_ADDR_UNSPECIFIED)
+		return kz_addr_class_reason(class);
+	if (in_ranges(e->deny, e->deny_count, a))
+		return KZ_R_ADDRESS_DENIED;
+	return is_open || is_own ? KZ_R_NONE : kz_addr_class_reason(class);
 }
 
 enum kz_reason kz_decide_named(const struct kz_decide_env *e, const struct kz_target *t,
+			       const struct kz_cidr *own, size_t own_count,
 			       const struct kz_addr *answers, size_t count)
 {
-	enum kz_reason r = KZ_R_NONE;
-
 	if (e->is_deny_unusable)
 		return KZ_R_DENY_UNUSABLE;
-	if (t->is_literal)
-		return literal_named(e, &t->addr);
-	if (kz_host_kind(t->host) == KZ_HOST_NEVER)
+	if (!t->is_literal && kz_host_kind(t->host) == KZ_HOST_NEVER)
 		return KZ_R_SPECIAL_NAME;
 	if (count > KZ_ANSWERS_MAX)
 		return KZ_R_DNS_TOO_MANY;
-	for (size_t i = 0; i < count && r == KZ_R_NONE; i++)
-		r = judge_named(e, &answers[i]);
-	return r;
+	if (t->is_literal)
+		return judge_named(e, &t->addr, in_ranges(own, own_count, &t->addr), true);
+	for (size_t i = 0; i < count; i++) {
+		enum kz_reason r =
+			judge_named(e, &answers[i], in_ranges(own, own_count, &answers[i]), false);
+
+		if (r != KZ_R_NONE)
+			return r;
+	}
+	return KZ_R_NONE;
 }

@@ -45,11 +45,13 @@ enum kz_reason kz_decide_answers(const struct kz_scope *s, const struct kz_decid
 				 size_t count);
 /*
  * The same for a target that the operator himself named as a registry of packages: its
- * host and port are his word, so private and shared addresses pass too, and of a
- * literal also the loopback's.  What is protected otherwise, and what he denies, stays
- * refused; a name never leads to the loopback. in: count 0 of a name: before the lookup [BRK-8]
+ * host and port are his word, so private and shared addresses pass too, of a literal also
+ * the loopback's, and what lies in the ranges he named with it.  Metadata, link-local,
+ * multicast and unspecified addresses, and what he denies, stay refused in any case.
+ * in: own[0..own_count); count 0 of a name: before the lookup [BRK-8]
  */
 enum kz_reason kz_decide_named(const struct kz_decide_env *e, const struct kz_target *t,
+			       const struct kz_cidr *own, size_t own_count,
 			       const struct kz_addr *answers, size_t count);
 
 #endif

@@ -41,16 +41,29 @@ def wheel(name, version, needs=(), more=None):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as z:
         for path, text in files.items():
-            z.writestr(path, text)
+            z.writestr(zipfile.ZipInfo(path), text)  # the same bytes whenever it is made
     return out.getvalue()
 
 
+# A build backend of its own: no other package is needed to build it.
+BACKEND = b"""
+import zipfile
+def build_wheel(folder, settings=None, metadata=None):
+    name = "source-1.0-py3-none-any.whl"
+    files = {"source.py": "VERSION = '1.0'", "source-1.0.dist-info/METADATA": "Metadata-Version: 2.1\\nName: source\\nVersion: 1.0\\n",
+             "source-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}
+    files["source-1.0.dist-info/RECORD"] = "".join(f + ",,\\n" for f in files) + "source-1.0.dist-info/RECORD,,\\n"
+    with zipfile.ZipFile(folder + "/" + name, "w") as z:
+        for path, text in files.items():
+            z.writestr(path, text)
+    return name
+"""
+
+
 def sdist(name, version):
-    flat = name.replace("-", "_")
-    top = "%s-%s/" % (flat, version)
-    setup = b"from setuptools import setup\nsetup(name=%r, version=%r, py_modules=[%r])\n" % (name, version, flat)
-    return tar({top + "PKG-INFO": metadata(name, version), top + "setup.py": setup,
-                top + flat + ".py": b"VERSION = %r\n" % version})
+    top = "%s-%s/" % (name, version)
+    project = b'[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    return tar({top + "PKG-INFO": metadata(name, version), top + "pyproject.toml": project, top + "backend.py": BACKEND})
 
 
 PYPI = {}  # project: [(file, bytes, more of its entry)]
@@ -95,6 +108,7 @@ subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_
 open("/work/space/half", "w").write("x")
 time.sleep(1000)
 """}), {})]
+PYPI["wrong-large"] = [("wrong_large-1.0-py3-none-any.whl", b"x" * 1000000, {})]
 
 NPM = {}  # name: {version: (manifest, bytes)}
 
@@ -204,7 +218,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         files = []
         for file, body, more in PYPI[name]:
             entry = {"filename": file, "url": base + "/f/%s/%s" % (name, file.replace("+", "%2B")),
-                     "hashes": {"sha256": sha256(body if name != "wrong-hash" else b"x")}, "size": len(body),
+                     "hashes": {"sha256": sha256(b"x" if name.startswith("wrong") else body)}, "size": len(body),
                      "provenance": "http://hidden.test/provenance", "yanked": False, **more}
             if name == "no-hash":
                 entry["hashes"] = {}

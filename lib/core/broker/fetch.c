@@ -215,9 +215,10 @@ static void dial(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 
 static void judge(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 {
-	enum kz_reason why = kz_decide_named(f->w->env, &f->url.at, list, count);
+	enum kz_reason why = kz_decide_named(f->w->env, &f->url.at, f->registry.own,
+					     f->registry.own_count, list, count);
 
-	if (count == 0 || why == KZ_R_DNS_EMPTY) {
+	if (count == 0) {
 		unreachable(f);
 		return;
 	}
@@ -251,7 +252,8 @@ static void hop(struct kz_fetch *f)
 	f->connect = kz_deadline_in(KZ_MS(KZ_FETCH_CONNECT_MS));
 	wake(f, f->connect);
 	if (!kz_registry_allows(&f->registry, &f->url) ||
-	    kz_decide_named(f->w->env, &f->url.at, NULL, 0) != KZ_R_NONE) {
+	    kz_decide_named(f->w->env, &f->url.at, f->registry.own, f->registry.own_count, NULL,
+			    0) != KZ_R_NONE) {
 		end_soon(f, KZ_R_PACKAGE_HOST_DENIED);
 		return;
 	}

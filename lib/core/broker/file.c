@@ -25,6 +25,17 @@ static void over(struct kz_job *j)
 		kz_job_free(j);
 }
 
+/* As late as can be: before it there is a reason to be told for what is wrong. */
+static bool begin(struct kz_job *j)
+{
+	j->is_begun = true;
+	if (kz_gw_begin(j->r, 200, "application/octet-stream", j->length,
+			"Cache-Control: no-cache\r\n", NULL) == KZ_OK)
+		return true;
+	over(j);
+	return false;
+}
+
 static void on_head(void *arg, const struct kz_get_head *head, const struct kz_url *url)
 {
 	struct kz_job *j = arg;
@@ -34,18 +45,18 @@ static void on_head(void *arg, const struct kz_get_head *head, const struct kz_u
 		j->why = too_large(j);
 		return;
 	}
-	j->is_begun = true;
-	if (kz_gw_begin(j->r, 200, "application/octet-stream", head->length,
-			"Cache-Control: no-cache\r\n", NULL) != KZ_OK) {
-		over(j);
-	} else if (j->r->is_head) {
-		kz_gw_end(j->r);
-		over(j);
-	}
+	j->length = head->length;
+	if (!j->r->is_head || !begin(j))
+		return;
+	kz_gw_end(j->r);
+	over(j);
 }
 
+/* What is held is not the last of it. */
 static bool put_held(struct kz_job *j)
 {
+	if (!j->is_begun && !begin(j))
+		return false;
 	if (j->held.len && kz_gw_write(j->r, j->held.data, j->held.len, NULL) != KZ_OK) {
 		over(j);
 		return false;
@@ -70,7 +81,7 @@ static bool on_body(void *arg, const void *p, size_t n)
 		kz_sha256_add(&j->sha256, p, n);
 	else if (j->digest == KZ_DIGEST_SHA512)
 		kz_sha512_add(&j->sha512, p, n);
-	if (!put_held(j))
+	if (j->held.len && !put_held(j))
 		return false;
 	if (kz_buf_add(&j->held, p, n, NULL) != KZ_OK) {
 		j->why = KZ_R_SYSTEM_FAILED;

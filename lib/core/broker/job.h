@@ -57,6 +57,7 @@ struct kz_job {
 
 	/* a file */
 	struct kz_book_file file;
+	int64_t length; /* announced, -1: not */
 	struct kz_sha256 sha256;
 	struct kz_sha512 sha512;
 	char want[129]; /* digest, "" none */

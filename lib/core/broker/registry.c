@@ -45,6 +45,23 @@ static bool take_hosts(const struct kz_json *list, struct kz_registry_conf *r)
 	return true;
 }
 
+static bool take_ranges(const struct kz_json *list, struct kz_registry_conf *r)
+{
+	if (!list)
+		return true;
+	if (!kz_json_is_array(list) || kz_json_count(list) > KZ_REGISTRY_RANGES)
+		return false;
+	for (size_t i = 0; i < kz_json_count(list); i++) {
+		const char *text = kz_json_str_value(kz_json_at(list, i));
+
+		if (!kz_json_is_string(kz_json_at(list, i)) ||
+		    !kz_cidr_parse(text, strlen(text), &r->own[r->own_count]))
+			return false;
+		r->own_count++;
+	}
+	return true;
+}
+
 /* A text that may be left out. */
 static bool take_text(const struct kz_json *o, const char *key, bool is_path, char *out,
 		      size_t size)
@@ -63,7 +80,8 @@ static enum kz_rc take(const struct kz_json *o, enum kz_registry which, struct k
 		       struct kz_err *err)
 {
 	const char *index = which == KZ_REGISTRY_PYPI ? "index" : "registry";
-	const char *const keys[] = { index, "hosts", "user", "password_file", "ca", NULL };
+	const char *const keys[] = { index,           "hosts", "addresses", "user",
+				     "password_file", "ca",    NULL };
 
 	if (!o)
 		return KZ_OK;
@@ -75,6 +93,8 @@ static enum kz_rc take(const struct kz_json *o, enum kz_registry which, struct k
 			"its address is no http or https URL without user, query and fragment");
 	if (!take_hosts(kz_json_get(o, "hosts"), r))
 		return invalid(err, which, "hosts is no list of HOST and HOST:PORT");
+	if (!take_ranges(kz_json_get(o, "addresses"), r))
+		return invalid(err, which, "addresses is no list of ADDRESS/BITS");
 	if (!take_text(o, "user", false, r->user, sizeof r->user) || strchr(r->user, ':'))
 		return invalid(err, which, "user is no name");
 	if (!take_text(o, "password_file", true, r->password_file, sizeof r->password_file) ||

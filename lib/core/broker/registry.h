@@ -1,6 +1,7 @@
 /*
  * The registries that packages come from: what SANDBOX_PACKAGE_REGISTRIES says,
- *   {"pypi":{"index":URL,"hosts":[...],"user":"","password_file":"","ca":""},
+ *   {"pypi":{"index":URL,"hosts":[...],"addresses":[...],
+ *            "user":"","password_file":"","ca":""},
  *    "npm":{"registry":URL,"hosts":[...],...}}
  * read strictly.  A host that is named here is the operator's word; any other is not
  * asked, whatever a registry says.  Layer 3.
@@ -17,6 +18,7 @@
 #include "rule/url.h"
 
 #define KZ_REGISTRY_HOSTS 32
+#define KZ_REGISTRY_RANGES 8
 #define KZ_REGISTRY_PATH 256
 
 struct kz_registry_conf {
@@ -25,6 +27,9 @@ struct kz_registry_conf {
 	struct kz_target
 		hosts[KZ_REGISTRY_HOSTS]; /* where files may be besides; port 0: the scheme's own */
 	size_t host_count;
+	struct kz_cidr own
+		[KZ_REGISTRY_RANGES]; /* where they may be, though no public or private network is there */
+	size_t own_count;
 	char user[128]; /* "" with a password file: the file holds a bearer token */
 	char password_file[KZ_REGISTRY_PATH], ca[KZ_REGISTRY_PATH]; /* absolute, or "" */
 };

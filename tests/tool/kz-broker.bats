@@ -1,0 +1,480 @@
+#!/usr/bin/env bats
+# The package broker of a real kz-gateway, with pip and npm as clients and registries that the tests start.
+# bats file_tags=case:root
+
+load ../kz
+
+RUN=00112233445566778899aabbccddeeff
+EXECUTION=ffeeddccbbaa99887766554433221100
+
+# registry FOLDER [ARGUMENT...]: start one there
+registry() {
+	local folder=$1
+	shift
+	mkdir -p "$folder"
+	: >"$folder/log"
+	python3 "$REGISTRY/registry.py" "$folder" "$@" </dev/null >"$folder/out" 2>&1 3>&- &
+	echo $! >"$folder/pid"
+	kz_wait 20 test -s "$folder/port"
+}
+
+# registries_are JSON: as a setting, and taken up
+registries_are() {
+	kz config set SANDBOX_PACKAGE_REGISTRIES "$1" </dev/null >/dev/null
+}
+
+usual() {
+	local port
+	port=$(cat "$FIX/port")
+	registries_are "{\"pypi\":{\"index\":\"http://127.0.0.1:$port/simple/\",\"hosts\":[\"127.0.0.1:$(cat "$FIX/away")\"]},\"npm\":{\"registry\":\"http://127.0.0.1:$port/npm/\"}}"
+}
+
+setup_file() {
+	export REGISTRY=$BATS_TEST_DIRNAME/../registry FIX=$BATS_FILE_TMPDIR/fix
+	kz_start SANDBOX_WARM_POOL_MIN=0 SANDBOX_PACKAGE_MAX_INDEX_BYTES=1000000 SANDBOX_PACKAGE_MAX_FILE_BYTES=3000000
+	registry "$FIX-away"
+	mkdir -p "$FIX"
+	cp "$FIX-away/port" "$FIX/away"
+	registry "$FIX"
+	usual
+}
+
+teardown_file() {
+	local f
+	for f in "$FIX" "$FIX-away"; do
+		[ ! -s "$f/pid" ] || kill "$(cat "$f/pid")" || true
+	done
+	kz_stop
+}
+
+setup() {
+	# of its own, so that no test sees what another asked for
+	EXECUTION=$(printf '%032x' $((0xabc000 + BATS_TEST_NUMBER)))
+	TOKEN=$(token)
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# token [SECONDS [EXECUTION]]
+token() {
+	python3 "$REGISTRY/token.py" "$KZ_STATE/keys/package.key" "$RUN" "${2:-$EXECUTION}" $(($(date +%s) + ${1:-300}))
+}
+
+# In a network where nothing but the way to the gateway is.
+worker() {
+	timeout 150 python3 "$REGISTRY/worker.py" "$KZ_STATE/run/gateway/gateway.sock" "$EXECUTION" "$@"
+}
+
+# get PATH [CURL ARGUMENT...]: the body in ./body, the head in ./head, the status printed
+get() {
+	local path=$1
+	shift
+	worker curl -sS --path-as-is -o body -D head -w '%{http_code}\n' -u "kz:$TOKEN" "$@" "http://127.0.0.1:8000$path" 2>curl.err || true
+}
+
+# is STATUS REASON PATH [...]
+is() {
+	local want=$1 reason=$2
+	shift 2
+	run get "$@"
+	[ "$output" = "$want" ] || {
+		echo "$1: $output, not $want"
+		cat body
+		return 1
+	}
+	[ "$(jq -r .reason body)" = "$reason" ] || {
+		cat body
+		return 1
+	}
+}
+
+# the reason that /broker/state gives
+state_reason() {
+	get /broker/state >/dev/null
+	jq -r .reason body
+}
+
+pip_() {
+	worker env -i PATH="$PATH" HOME="$PWD" LC_ALL=C.UTF-8 PIP_CONFIG_FILE=/dev/null python3 -m pip --isolated --disable-pip-version-check \
+		install --no-cache-dir --retries 1 --timeout 60 --target "$PWD/out" -i "http://kz:$TOKEN@127.0.0.1:8000/pypi/simple/" "$@" </dev/null 2>&1
+}
+
+npm_() {
+	printf 'registry=http://127.0.0.1:8000/npm/\n//127.0.0.1:8000/npm/:_authToken=%s\nfetch-retries=1\nfetch-retry-mintimeout=100\nfetch-retry-maxtimeout=2000\n' "$TOKEN" >.npmrc
+	[ -e package.json ] || echo '{"name":"t","version":"1.0.0"}' >package.json
+	worker env -i PATH="$PATH" HOME="$PWD" npm "$@" --no-audit --no-fund --cache "$PWD/.cache" </dev/null 2>&1
+}
+
+@test "BRK-1 BRK-6 BRK-27: pip installs a wheel, a source archive and a tree, with nothing but the way to the broker" {
+	run pip_ pure==1.0 tree source
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(ls out | grep -c '\.dist-info$')" -eq 13 ]
+	[ "$(PYTHONPATH=out python3 -c 'import pure, source, leaf_8; print(pure.VERSION, source.VERSION)')" = "1.0+local 1.0" ]
+	[[ $output != *"$TOKEN"* ]]
+}
+
+@test "BRK-7: a wheel's companion is read in the place of the wheel, and no other sidecar is there" {
+	pip_ --dry-run --report report companion >/dev/null
+	grep -q '"name": "pure"' report
+	grep -q '/f/companion/companion-1.0-py3-none-any.whl.metadata ' "$FIX/log"
+	[ "$(get /pypi/files/companion/companion-1.0-py3-none-any.whl.metadata)" = 200 ]
+	grep -q '^Name: companion$' body
+	get /pypi/simple/pure/ >/dev/null
+	is 403 package_unapproved /pypi/files/pure/pure-1.0-py3-none-any.whl.metadata
+	is 400 package_name /pypi/files/pure/pure-1.0-py3-none-any.whl.provenance
+	is 400 package_name /pypi/files/pure/pure-1.0-py3-none-any.whl.asc
+}
+
+@test "BRK-7: a companion that is not of its digest is not handed out" {
+	get /pypi/simple/companion-wrong/ >/dev/null
+	is 502 package_digest /pypi/files/companion-wrong/companion_wrong-1.0-py3-none-any.whl.metadata
+	[ "$(state_reason)" = package_digest ]
+}
+
+@test "BRK-1 BRK-6: npm installs a scoped package with what it depends on, twice from the lock file, which holds no token" {
+	run npm_ install @scope/three
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(node -p 'require("@scope/three") + require("two") + require("one")')" = 3.0.02.0.01.0.0 ]
+	grep -q '"resolved": "http://127.0.0.1:8000/npm/@scope/three/-/three-3.0.0.tgz"' package-lock.json
+	! grep -q kzp1 package-lock.json
+	rm -rf node_modules .cache
+	# another run, with another token
+	EXECUTION=$(printf '%032x' 77)
+	TOKEN=$(token)
+	run npm_ ci
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(node -p 'require("@scope/three")')" = 3.0.0 ]
+}
+
+@test "BRK-33: install scripts run in the worker, where the way to the broker is all there is" {
+	run npm_ install scripted --foreground-scripts
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(worker ip -o link | wc -l)" -eq 1 ]
+}
+
+@test "BRK-6: an index keeps what installers go by, in both forms, and nothing else" {
+	get /pypi/simple/PURE/ -H 'Accept: application/vnd.pypi.simple.v1+json' >/dev/null
+	jq -e '.name == "pure" and .meta["api-version"] == "1.1" and .["project-status"].status == "archived"' body
+	jq -e '.files | length == 4' body
+	jq -e '.files[1].yanked == "broken" and .files[2]["requires-python"] == ">=99" and .files[0].size > 0' body
+	jq -e '.files[3].url == "http://127.0.0.1:8000/pypi/files/pure/pure-1.0%2Blocal-py3-none-any.whl"' body
+	[ "$(get '/pypi/files/pure/pure-1.0%2Blocal-py3-none-any.whl')" = 200 ]
+	[ "$(get '/pypi/files/pure/pure-1.0+local-py3-none-any.whl')" = 200 ]
+	get /pypi/simple/companion/ -H 'Accept: application/vnd.pypi.simple.v1+json' >/dev/null
+	jq -e '.files[0]["core-metadata"].sha256 | length == 64' body
+	! grep -q 'dist-info\|hidden\|alternate\|provenance' body
+	get /pypi/simple/companion/ -H 'Accept: text/html' >/dev/null
+	grep -q 'data-core-metadata="sha256=[0-9a-f]*" data-dist-info-metadata="sha256=' body
+	! grep -q '?' body
+}
+
+@test "BRK-1 BRK-6: a registry that speaks HTML alone serves pip as well" {
+	touch "$FIX/html"
+	run pip_ tree pure
+	rm "$FIX/html"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -d out/pure-1.0.dist-info ] || [ -d out/pure-1.0+local.dist-info ]
+}
+
+@test "BRK-6 BRK-30: a packument holds what npm needs; nothing shows where anything came from" {
+	get /npm/@scope%2fthree -H 'Accept: application/vnd.npm.install-v1+json' >/dev/null
+	grep -qi '^content-type: application/vnd.npm.install-v1+json' head
+	jq -e '.versions["3.0.0"] | (keys == ["dependencies","dist","name","version"]) and (.dist | keys == ["integrity","shasum","tarball"])' body
+	get /npm/one >/dev/null
+	grep -qi '^content-type: application/json' head
+	jq -e '.versions["1.1.0"].deprecated == "use another" and .["dist-tags"].latest == "1.1.0"' body
+	! grep -q "hidden\|$(cat "$FIX/port")" body
+	get /npm/relative >/dev/null
+	[ "$(get /npm/relative/-/relative-1.0.0.tgz)" = 200 ]
+	[ "$(get /npm/shasum-only/-/shasum-only-1.0.0.tgz)" = 200 ]
+}
+
+@test "BRK-2 BRK-28: no token, another run's, one that ended, one that was altered: nothing" {
+	is 401 package_token /pypi/simple/pure/ -u kz:
+	grep -qi '^www-authenticate: basic' head
+	is 401 package_token /pypi/simple/pure/ -u "root:$TOKEN"
+	is 401 package_token /pypi/simple/pure/ -u "kz:${TOKEN%?}"
+	is 401 package_token "/pypi/simple/pure/?token=$TOKEN" -u kz:x
+	is 401 package_token /npm/one -u kz: -H "Authorization: Bearer x$TOKEN"
+	TOKEN=$(token 0) is 401 package_token /pypi/simple/pure/
+	TOKEN=$(token 4000) is 401 package_token /pypi/simple/pure/
+	TOKEN=$(token 300 "$(printf '%032x' 1)") is 403 package_token /pypi/simple/pure/
+	[ "$(get /pypi/simple/pure/ -u : -H "Authorization: Bearer $TOKEN")" = 200 ]
+	# an operator's connection is no worker's
+	run curl -sS -o body -w '%{http_code}' --unix-socket "$KZ_STATE/run/gateway-admin.sock" -u "kz:$TOKEN" http://127.0.0.1:8000/pypi/simple/pure/
+	[ "$output" = 403 ]
+	# and the egress proxy takes no such thing for a grant
+	run curl -sS -o body -w '%{http_code}' --unix-socket "$KZ_STATE/run/proxy/proxy.sock" -H "Proxy-Authorization: Bearer $TOKEN" --request-target http://127.0.0.1/ http://127.0.0.1/
+	[ "$output" != 200 ]
+}
+
+@test "BRK-1 BRK-28: a file that no index of this run named is handed out to nobody" {
+	is 403 package_unapproved /pypi/files/pure/pure-1.0-py3-none-any.whl
+	get /pypi/simple/pure/ >/dev/null
+	[ "$(get /pypi/files/pure/pure-1.0-py3-none-any.whl)" = 200 ]
+	is 403 package_unapproved /pypi/files/pure/pure-7.0-py3-none-any.whl
+	is 403 package_unapproved /npm/one/-/one-7.0.0.tgz
+	EXECUTION=$(printf '%032x' 2)
+	TOKEN=$(token) is 403 package_unapproved /pypi/files/pure/pure-1.0-py3-none-any.whl
+}
+
+@test "BRK-1: paths that some reader could take for others are refused (canonicalisation, parser differential)" {
+	local path
+	for path in /pypi/simple/pure /pypi/simple//pure/ /pypi/simple/../simple/pure/ /pypi/simple/p%2fure/ /pypi/simple/pure%00/ \
+		'/pypi/simple/pure\/' /pypi/simple/pure%5c/ '/pypi/simple/pure/?' '/pypi/simple/pure/?x=1' /pypi/simple/%70ure/ /npm/a/b /npm/@a%252fb \
+		/npm/-/ping /npm/.. /npm/@scope%2fthree%2f..; do
+		is 400 package_name "$path"
+	done
+	is 400 package_name /pypi/simple/pure/ -H 'Host: evil.test'
+	is 400 package_name /pypi/simple/pure/ -H 'Host: 127.0.0.1:9000'
+	[ "$(get /pypi/simple/pure/ -H 'Host: localhost:8000')" = 200 ]
+	grep -q 'href="http://localhost:8000/pypi/files/' body
+}
+
+@test "BRK-4 BRK-6: HEAD has the length and no body; a range is answered whole" {
+	get /pypi/simple/pure/ >/dev/null
+	[ "$(get /pypi/files/pure/pure-1.0-py3-none-any.whl -r 0-9)" = 200 ]
+	cp body whole
+	[ "$(get /pypi/files/pure/pure-1.0-py3-none-any.whl -I)" = 200 ]
+	grep -qi "^content-length: $(stat -c %s whole)" head
+	[ "$(get /pypi/simple/pure/ -I)" = 200 ]
+}
+
+@test "BRK-3: an index over its bound is refused while it comes; one that is large in what is dropped is not" {
+	is 413 index_too_large /pypi/simple/large/
+	is 413 index_too_large /npm/npm-large
+	is 404 package_unknown /npm/none-such
+	# 40 MiB of it are nobody's
+	[ "$(get /npm/npm-wide)" = 200 ]
+	is 502 registry_answer /pypi/simple/bomb/
+	[ "$(awk '/^VmHWM/ { print $2 }' "/proc/$(kz_service_pid kz-gateway)/status")" -lt 40000 ]
+}
+
+@test "BRK-4: a file over its bound is refused by its length, and cut by its count" {
+	get /pypi/simple/large-length/ >/dev/null
+	is 413 package_too_large /pypi/files/large-length/large_length-1.0-py3-none-any.whl
+	get /pypi/simple/large-chunked/ >/dev/null
+	get /pypi/files/large-chunked/large_chunked-1.0-py3-none-any.whl >/dev/null
+	grep -q 'transfer closed\|chunk\|outstanding' curl.err
+	[ "$(stat -c %s body)" -le 3000000 ]
+	[ "$(state_reason)" = package_too_large ]
+}
+
+@test "BRK-6: a file of the wrong digest never comes whole" {
+	get /pypi/simple/wrong-hash/ >/dev/null
+	is 502 package_digest /pypi/files/wrong-hash/wrong_hash-1.0-py3-none-any.whl
+	[ "$(state_reason)" = package_digest ]
+	get /pypi/simple/wrong-large/ >/dev/null
+	get /pypi/files/wrong-large/wrong_large-1.0-py3-none-any.whl >/dev/null
+	grep -q 'transfer closed\|outstanding' curl.err
+	[ "$(stat -c %s body)" -lt 1000000 ]
+	run pip_ wrong-hash
+	[ "$status" -ne 0 ]
+	is 502 package_digest /npm/bad-integrity/-/bad-integrity-1.0.0.tgz
+	run npm_ install bad-integrity
+	[ "$status" -ne 0 ]
+}
+
+@test "BRK-8: a host that is not in the list is not asked, named in an index or in a redirect" {
+	get /pypi/simple/away-denied/ >/dev/null
+	is 403 package_host_denied /pypi/files/away-denied/away_denied-1.0-py3-none-any.whl
+	get /pypi/simple/elsewhere/ >/dev/null
+	is 403 package_host_denied /pypi/files/elsewhere/elsewhere-1.0-py3-none-any.whl
+	is 403 package_host_denied /pypi/simple/index-denied/
+	is 403 package_host_denied /pypi/simple/index-metadata/
+	is 502 registry_answer /pypi/simple/index-file/
+	is 502 registry_answer /pypi/simple/loop/
+	is 403 package_host_denied /npm/other-host/-/other-host-1.0.0.tgz
+	get /pypi/simple/away-listed/ >/dev/null
+	[ "$(get /pypi/files/away-listed/away_listed-1.0-py3-none-any.whl)" = 200 ]
+	grep -q /f/away-listed/ "$FIX-away/log"
+	[ "$(get /pypi/simple/index-moved/)" = 502 ] # it is the index of another project
+}
+
+@test "BRK-8: nothing that leads elsewhere ever leaves the broker (redirect fallback)" {
+	local path
+	for path in index-denied index-moved loop odd-300; do
+		run get "/pypi/simple/$path/"
+		[[ $output != 3* ]]
+		! grep -qi '^location' head
+	done
+}
+
+@test "odd upstream answers have a reason of their own (robustness)" {
+	local name
+	for name in odd-json odd-type odd-empty odd-204 odd-charset odd-gzip odd-version odd-name odd-300; do
+		is 502 registry_answer "/pypi/simple/$name/"
+	done
+	is 502 registry_refused /pypi/simple/odd-500/
+	! grep -qi '^retry-after' head
+	is 502 registry_refused /pypi/simple/odd-403/
+	is 502 registry_answer /npm/npm-html
+	is 404 package_unknown /pypi/simple/none-such/
+	get /pypi/simple/gone/ >/dev/null
+	is 404 package_unknown /pypi/files/gone/gone-1.0-py3-none-any.whl
+	[ "$(get /pypi/simple/gzipped/)" = 200 ]
+}
+
+@test "BRK-12: a registry that takes six seconds to answer is waited for" {
+	[ "$(get /pypi/simple/slow/)" = 200 ]
+}
+
+@test "a registry that dies in the middle of a file: the client sees that it is not whole" {
+	get /pypi/simple/dies/ >/dev/null
+	get /pypi/files/dies/dies-1.0-py3-none-any.whl >/dev/null
+	[ -s curl.err ]
+	run pip_ dies
+	[ "$status" -ne 0 ]
+	run npm_ install npm-dies
+	[ "$status" -ne 0 ]
+}
+
+@test "BRK-30: what fails says no address, and no log holds a token or a path of the registry" {
+	get /pypi/simple/odd-500/ >/dev/null
+	get /pypi/simple/index-denied/ >/dev/null
+	! grep -q "$(cat "$FIX/port")\|127.0.0.2" body head
+	run grep -c kzp1 "$KZ_STATE/log/kz-gateway/current"
+	[ "$output" = 0 ]
+	! grep -q "simple/\|/f/" "$KZ_STATE/log/kz-gateway/current"
+	grep -q 'package refused reason=package_host_denied run=[0-9a-f]* registry=pypi host=.* package=index-denied' "$KZ_STATE/log/kz-gateway/current"
+}
+
+@test "BRK-30: a registry's credentials go to its own host alone, over TLS that is verified, and to no worker" {
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=kz -addext 'subjectAltName=IP:127.0.0.1' 2>/dev/null
+	registry "$PWD/tls" --tls "$PWD/cert.pem" "$PWD/key.pem"
+	cp "$FIX/away" tls/away
+	echo secret-of-the-registry >password
+	chmod 640 password
+	local port
+	port=$(cat tls/port)
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$port/simple/\"}}"
+	# nobody vouches for it
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 503 ]'
+	registries_are "{\"pypi\":{\"index\":\"https://localhost.test:$port/simple/\",\"user\":\"u\",\"password_file\":\"$PWD/password\",\"ca\":\"$PWD/cert.pem\"}}"
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$port/simple/\",\"hosts\":[\"127.0.0.1:$(cat "$FIX/away")\"],\"user\":\"u\",\"password_file\":\"$PWD/password\",\"ca\":\"$PWD/cert.pem\"}}"
+	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
+	grep -q "/simple/pure/ Basic $(printf u:secret-of-the-registry | base64)" tls/log
+	! grep -q secret body head
+	# from https nothing leads to http
+	get /pypi/simple/away-listed/ >/dev/null
+	is 403 package_host_denied /pypi/files/away-listed/away_listed-1.0-py3-none-any.whl
+	kill "$(cat tls/pid)"
+	usual
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
+	! grep -q secret-of "$KZ_STATE/log/kz-gateway/current"
+}
+
+# A port where nothing listens, and one that takes no more connections: SYNs are dropped.
+silent_port() {
+	python3 -c '
+import socket, sys, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(0)
+held = []
+for _ in range(4):
+    c = socket.socket(); c.setblocking(False); c.connect_ex(s.getsockname()); held.append(c)
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >port.new 3>&- &
+	echo $! >silent.pid
+	kz_wait 20 test -s port.new
+}
+
+@test "BRK-12 BRK-13 BRK-14 BRK-15: a registry that cannot be reached: 503, its header, no Retry-After; then nobody dials for a while" {
+	silent_port
+	local port log
+	port=$(cat port.new)
+	registries_are "{\"pypi\":{\"index\":\"http://127.0.0.1:$port/simple/\"},\"npm\":{\"registry\":\"http://127.0.0.1:$(cat "$FIX/port")/npm/\"}}"
+	is 503 registry_unreachable /pypi/simple/pure/
+	grep -qi '^x-kaizen-package-registry: unreachable' head
+	grep -qi '^content-length: ' head
+	! grep -qi '^retry-after\|^connection: close' head
+	# at once, and without a new connection
+	kill "$(cat silent.pid)"
+	python3 -c '
+import http.server, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        open("dialled", "w")
+        self.send_response(404); self.send_header("Content-Length", "0"); self.end_headers()
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$port" 3>&- 2>/dev/null &
+	local server=$!
+	is 503 registry_unreachable /pypi/simple/pure/
+	[ ! -e dialled ]
+	# the other registry is another host
+	[ "$(get /npm/one)" = 200 ]
+	# [BRK-17]
+	get /broker/state >/dev/null
+	jq -e '.registries.pypi.reachable == false and .registries.npm.reachable and .reason == "registry_unreachable"' body
+	# after it one probe opens the host again
+	kz_wait 40 eval '[ "$(get /pypi/simple/pure/)" = 404 ]'
+	[ -e dialled ]
+	kill "$server"
+	usual
+}
+
+@test "BRK-31: the cooldown is shared through Valkey, and one gateway's word counts for another" {
+	local port key
+	registries_are '{"pypi":{"index":"http://127.0.0.1:9/simple/"}}'
+	is 503 registry_unreachable /pypi/simple/pure/
+	key=$(valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw KEYS '{kz:*}:registry:cool:127.0.0.1:9')
+	[ -n "$key" ]
+	[ "$(valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw PTTL "$key")" -gt 60000 ]
+	# as if another had found the fixture's host not to answer
+	port=$(cat "$FIX/port")
+	usual
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" SET "${key%:9}:$port" 1 PX 75000
+	is 503 registry_unreachable /pypi/simple/pure/
+	# half open: one probe is on its way elsewhere, then it is ours
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" SET "${key%:9}:$port" 1 PX 30000
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" SET "${key%:cool:127.0.0.1:9}:probe:127.0.0.1:$port" 1 PX 30000
+	is 503 registry_unreachable /pypi/simple/pure/
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL "${key%:cool:127.0.0.1:9}:probe:127.0.0.1:$port"
+	[ "$(get /pypi/simple/pure/)" = 200 ]
+	[ "$(valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw EXISTS "${key%:9}:$port")" = 0 ]
+}
+
+@test "BRK-12 BRK-13: a registry that takes the connection and is silent is bounded too" {
+	is 503 registry_unreachable /pypi/simple/silent/
+	grep -qi '^x-kaizen-package-registry: unreachable' head
+	valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw KEYS '{kz:*}:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
+	# what this gateway saw itself is its own: it starts anew
+	s6-svc -r "$KZ_STATE/service/kz-gateway"
+	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
+}
+
+@test "BRK-32: settings that make no sense are refused with their reason, and {} is none" {
+	registries_are '{}'
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 403 ]'
+	is 403 registry_unset /pypi/simple/pure/
+	[ "$(state_reason)" = registry_unset ]
+	local bad
+	for bad in '[]' '{"pypi":1}' '{"pypi":{}}' '{"pypi":{"index":"ftp://a.test/"}}' '{"pypi":{"index":"https://u:p@a.test/"}}' '{"other":{}}' \
+		'{"pypi":{"index":"https://a.test/","more":1}}' '{"npm":{"registry":"https://a.test/","hosts":["*.test"]}}' \
+		'{"npm":{"registry":"https://a.test/","user":"u"}}' '{"npm":{"registry":"https://a.test/","password_file":"x"}}'; do
+		registries_are "$bad"
+		kz_wait 20 eval 'get /npm/one >/dev/null; [ "$(jq -r .reason body)" = registry_invalid ]'
+		usual
+		kz_wait 20 eval '[ "$(get /npm/one)" = 200 ]'
+	done
+}
+
+# bats test_tags=case:npm-registry
+@test "BRK-1 BRK-32: npm installs from the registry that this machine is configured for" {
+	local registry host own=""
+	registry=$(npm config get registry </dev/null)
+	host=$(sed -E 's#^https?://([^/:]*).*#\1#' <<<"$registry")
+	# where a machine's name server answers with an address of its own making, the operator says so
+	case $(getent ahostsv4 "$host" | awk '{ print $1; exit }') in
+	192.0.2.* | 198.51.100.* | 203.0.113.*) own='"192.0.2.0/24","198.51.100.0/24","203.0.113.0/24"' ;;
+	esac
+	registries_are "{\"npm\":{\"registry\":\"$registry\",\"addresses\":[$own]}}"
+	run npm_ install is-odd
+	usual
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(node -p 'require("is-odd")(3)')" = true ]
+}
