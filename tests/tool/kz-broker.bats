@@ -87,6 +87,13 @@ is() {
 	}
 }
 
+# has_not GREP ARGUMENT...: nothing of it is there
+has_not() {
+	if grep "$@"; then
+		return 1
+	fi
+}
+
 # the reason that /broker/state gives
 state_reason() {
 	get /broker/state >/dev/null
@@ -108,7 +115,7 @@ npm_() {
 	run pip_ pure==1.0 tree source
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$(ls out | grep -c '\.dist-info$')" -eq 13 ]
+	[ "$(find out -name '*.dist-info' | wc -l)" -eq 13 ]
 	[ "$(PYTHONPATH=out python3 -c 'import pure, source, leaf_8; print(pure.VERSION, source.VERSION)')" = "1.0+local 1.0" ]
 	[[ $output != *"$TOKEN"* ]]
 }
@@ -137,7 +144,7 @@ npm_() {
 	[ "$status" -eq 0 ]
 	[ "$(node -p 'require("@scope/three") + require("two") + require("one")')" = 3.0.02.0.01.0.0 ]
 	grep -q '"resolved": "http://127.0.0.1:8000/npm/@scope/three/-/three-3.0.0.tgz"' package-lock.json
-	! grep -q kzp1 package-lock.json
+	has_not -q kzp1 package-lock.json
 	rm -rf node_modules .cache
 	# another run, with another token
 	EXECUTION=$(printf '%032x' 77)
@@ -165,10 +172,10 @@ npm_() {
 	[ "$(get '/pypi/files/pure/pure-1.0+local-py3-none-any.whl')" = 200 ]
 	get /pypi/simple/companion/ -H 'Accept: application/vnd.pypi.simple.v1+json' >/dev/null
 	jq -e '.files[0]["core-metadata"].sha256 | length == 64' body
-	! grep -q 'dist-info\|hidden\|alternate\|provenance' body
+	has_not -q 'dist-info\|hidden\|alternate\|provenance' body
 	get /pypi/simple/companion/ -H 'Accept: text/html' >/dev/null
 	grep -q 'data-core-metadata="sha256=[0-9a-f]*" data-dist-info-metadata="sha256=' body
-	! grep -q '?' body
+	has_not -q '?' body
 }
 
 @test "BRK-1 BRK-6: a registry that speaks HTML alone serves pip as well" {
@@ -187,7 +194,7 @@ npm_() {
 	get /npm/one >/dev/null
 	grep -qi '^content-type: application/json' head
 	jq -e '.versions["1.1.0"].deprecated == "use another" and .["dist-tags"].latest == "1.1.0"' body
-	! grep -q "hidden\|$(cat "$FIX/port")" body
+	has_not -q "hidden\|$(cat "$FIX/port")" body
 	get /npm/relative >/dev/null
 	[ "$(get /npm/relative/-/relative-1.0.0.tgz)" = 200 ]
 	[ "$(get /npm/shasum-only/-/shasum-only-1.0.0.tgz)" = 200 ]
@@ -300,7 +307,7 @@ npm_() {
 	for path in index-denied index-moved loop odd-300; do
 		run get "/pypi/simple/$path/"
 		[[ $output != 3* ]]
-		! grep -qi '^location' head
+		has_not -qi '^location' head
 	done
 }
 
@@ -310,7 +317,7 @@ npm_() {
 		is 502 registry_answer "/pypi/simple/$name/"
 	done
 	is 502 registry_refused /pypi/simple/odd-500/
-	! grep -qi '^retry-after' head
+	has_not -qi '^retry-after' head
 	is 502 registry_refused /pypi/simple/odd-403/
 	is 502 registry_answer /npm/npm-html
 	is 404 package_unknown /pypi/simple/none-such/
@@ -336,10 +343,10 @@ npm_() {
 @test "BRK-30: what fails says no address, and no log holds a token or a path of the registry" {
 	get /pypi/simple/odd-500/ >/dev/null
 	get /pypi/simple/index-denied/ >/dev/null
-	! grep -q "$(cat "$FIX/port")\|127.0.0.2" body head
+	has_not -q "$(cat "$FIX/port")\|127.0.0.2" body head
 	run grep -c kzp1 "$KZ_STATE/log/kz-gateway/current"
 	[ "$output" = 0 ]
-	! grep -q "simple/\|/f/" "$KZ_STATE/log/kz-gateway/current"
+	has_not -q "simple/\|/f/" "$KZ_STATE/log/kz-gateway/current"
 	grep -q 'package refused reason=package_host_denied run=[0-9a-f]* registry=pypi host=.* package=index-denied' "$KZ_STATE/log/kz-gateway/current"
 }
 
@@ -358,14 +365,14 @@ npm_() {
 	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$port/simple/\",\"hosts\":[\"127.0.0.1:$(cat "$FIX/away")\"],\"user\":\"u\",\"password_file\":\"$PWD/password\",\"ca\":\"$PWD/cert.pem\"}}"
 	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
 	grep -q "/simple/pure/ Basic $(printf u:secret-of-the-registry | base64)" tls/log
-	! grep -q secret body head
+	has_not -q secret body head
 	# from https nothing leads to http
 	get /pypi/simple/away-listed/ >/dev/null
 	is 403 package_host_denied /pypi/files/away-listed/away_listed-1.0-py3-none-any.whl
 	kill "$(cat tls/pid)"
 	usual
 	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
-	! grep -q secret-of "$KZ_STATE/log/kz-gateway/current"
+	has_not -q secret-of "$KZ_STATE/log/kz-gateway/current"
 }
 
 # A port where nothing listens, and one that takes no more connections: SYNs are dropped.
@@ -384,13 +391,13 @@ time.sleep(60)' >port.new 3>&- &
 
 @test "BRK-12 BRK-13 BRK-14 BRK-15: a registry that cannot be reached: 503, its header, no Retry-After; then nobody dials for a while" {
 	silent_port
-	local port log
+	local port
 	port=$(cat port.new)
 	registries_are "{\"pypi\":{\"index\":\"http://127.0.0.1:$port/simple/\"},\"npm\":{\"registry\":\"http://127.0.0.1:$(cat "$FIX/port")/npm/\"}}"
 	is 503 registry_unreachable /pypi/simple/pure/
 	grep -qi '^x-kaizen-package-registry: unreachable' head
 	grep -qi '^content-length: ' head
-	! grep -qi '^retry-after\|^connection: close' head
+	has_not -qi '^retry-after\|^connection: close' head
 	# at once, and without a new connection
 	kill "$(cat silent.pid)"
 	python3 -c '
