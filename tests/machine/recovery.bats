@@ -70,6 +70,18 @@ judged() {
 	judged
 }
 
+@test "FENCE-14 a worker that is only slow when the controller comes back is asked again, and not lost" {
+	local slow
+	kz_wait 60 is_back 4
+	slow=$(workers | head -n 1)
+	kill -STOP "$(kz_process1 "$slow")"
+	kill -9 "$(kz_service_pid kz-controller)"
+	kz_wait 30 grep -qsh "worker silent, asked again worker=$slow" "$KZ_STATE"/log/kz-controller/current
+	kill -CONT "$(kz_process1 "$slow")"
+	kz_wait 60 is_back 4
+	workers | grep -qx "$slow"
+}
+
 @test "FENCE-10 INV-13 INV-19 Valkey emptied under running programs: their workers go, and nobody is told that it went well" {
 	kz_wait 20 is_back 4
 	for i in 1 2; do

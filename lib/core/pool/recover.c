@@ -11,6 +11,7 @@
 #define ASK_ONE KZ_SECONDS(1) /* a healthy worker answers in less than a millisecond */
 #define ASK_ALL KZ_SECONDS(2) /* so long may hung workers hold up everything else */
 #define SILENT_ROUNDS 3
+#define ASK_AGAIN KZ_MS(500) /* where admission waits for it */
 
 /* What a worker says of itself. */
 enum word { WORD_FINE, WORD_SILENT, WORD_WRONG };
@@ -91,6 +92,7 @@ struct round {
 	struct kz_wk_ask *asks;
 	size_t *asked; /* whom each question goes to */
 	size_t ask_count;
+	bool is_open_question; /* one was silent that may only be slow */
 };
 
 static void round_release(struct round *r)
@@ -128,20 +130,27 @@ static bool is_in_the_making(const struct kz_keeper *k, const char *worker)
 	return false;
 }
 
-/* Silent or wrong: not to be trusted with anybody. */
+/*
+ * Wrong, or silent for several rounds: not to be trusted with anybody.  Before admission
+ * opens every worker must have said whom it belongs to, so one that may only be slow is
+ * asked again before that: it is as good as its lease, and a machine may be busy.
+ */
 static void judge(struct kz_keeper *k, struct round *r)
 {
-	/* Before admission opens every worker must have said whom it belongs to. */
-	int most = k->is_reconciled ? SILENT_ROUNDS : 1;
-
 	for (size_t i = 0; i < r->ask_count; i++) {
 		struct kz_seen *s = &r->seen[r->asked[i]];
 		enum word word = hear(s, &r->asks[i]);
 
 		if (!r->asks[i].is_asked && k->is_reconciled)
 			continue; /* it had no chance; the dumb ones before it will be gone soon */
-		if (word == WORD_WRONG || silent_rounds(k, s->worker, word == WORD_SILENT) >= most)
+		if (word == WORD_WRONG ||
+		    silent_rounds(k, s->worker, word == WORD_SILENT) >= SILENT_ROUNDS) {
 			r->is_bad[r->asked[i]] = true;
+		} else if (word == WORD_SILENT && !k->is_reconciled) {
+			r->is_open_question = true;
+			kz_log(KZ_LOG_INFO, "worker silent, asked again", "worker", s->worker,
+			       NULL);
+		}
 	}
 	forget_silent(k);
 }
@@ -251,6 +260,8 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 	if (rc != KZ_OK) {
 		k->bad_driver = err;
 		k->is_reconciled = false;
+	} else if (r.is_open_question) {
+		k->next_inventory = kz_deadline_in(ASK_AGAIN);
 	} else if (k->is_owner && j->taken_ms > 0) {
 		k->bad_driver = (struct kz_err)KZ_ERR_INIT;
 		if (tell(k, j, &r, &err) != KZ_OK) {
