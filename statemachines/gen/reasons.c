@@ -502,6 +502,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the registry answered with something that is no index or file" },
 	[KZ_R_DEPENDENCY_REQUEST_INVALID] = { .code = "dependency_request_invalid", .status = 65, .is_refusal = true,
 		.text = "this is not a requirement that can be asked for: a name, extras, and versions" },
+	[KZ_R_DEPENDENCY_MISSING] = { .code = "dependency_missing", .status = 66, .is_refusal = true,
+		.text = "the worker image does not have a package that the program asks for; it is installed" },
 	[KZ_R_DEPENDENCY_INSTALL_FAILED] = { .code = "dependency_install_failed", .status = 69, .is_refusal = false,
 		.text = "a package could not be installed, so the program was not started" },
 	[KZ_R_DEPENDENCY_BAKED_PIN] = { .code = "dependency_baked_pin", .status = 65, .is_refusal = true,

@@ -250,6 +250,7 @@ INSERT OR IGNORE INTO reason VALUES ('registry_unreachable', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('registry_refused', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('registry_answer', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('dependency_request_invalid', 65, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('dependency_missing', 66, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('dependency_install_failed', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('dependency_baked_pin', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('dependency_timeout', 75, 'refusal');

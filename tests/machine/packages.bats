@@ -71,6 +71,9 @@ not_run() {
 	rec '.packages | length == 1 and .[0].for == "python" and .[0].name == "pure" and .[0].version == "1.0+local"'
 	rec '.packages[0].digest | test("^sha256:[0-9a-f]{64}$")'
 	rec '.not_run == null'
+	# what was about to run is in the audit store, with a count and no name
+	kz-audit list -j -k event | jq -se --arg run "$(jq -r .run "$KZ_TEST_RECORD")" \
+		'map(select(.run == $run)) | length == 1 and .[0].code == "run_code.packages_install" and .[0].count == 1 and (tostring | contains("pure") | not)'
 	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
 }
 
@@ -176,6 +179,18 @@ except ImportError:
 		rec '.not_run.registry_unreachable and (.not_run.install_timed_out | not) and .not_run.cause == "registry_unreachable"'
 		rec '.member_view.reason == "dependency_install_failed" and (.member_view.text | test("registry cannot be reached") and test("need no registry"))'
 	done
+}
+
+@test "BRK-17 BRK-21: a gateway that is not there, and a list of registries that makes no sense, have words of their own" {
+	s6-svc -wd -d "$KZ_STATE/service/kz-gateway"
+	jrun -r pure -c 'print("ran")'
+	s6-svc -wU -u "$KZ_STATE/service/kz-gateway"
+	not_run dependency_install_failed
+	rec '.not_run.cause == "gateway_unreachable" and (.not_run.registry_unreachable | not)'
+	set_to SANDBOX_PACKAGE_REGISTRIES '{"pypi":7}'
+	jrun -r pure -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.cause == "registry_invalid"'
 }
 
 @test "BRK-9 EXEC-7: what is no requirement is refused before a worker is asked for" {

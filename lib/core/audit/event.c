@@ -8,6 +8,7 @@
 static const char *const names[] = {
 	[KZ_AUDIT_SANDBOX_SELECTION_WITHHELD] = "sandbox.private_selection_withheld",
 	[KZ_AUDIT_RUN_CODE_SELECTION_WITHHELD] = "run_code.private_selection_withheld",
+	[KZ_AUDIT_RUN_CODE_INSTALL] = "run_code.packages_install",
 };
 
 const char *kz_audit_event_name(enum kz_audit_event_code code)

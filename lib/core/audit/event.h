@@ -39,6 +39,7 @@ enum kz_rc kz_audit_scope_denial(struct kz_audit *a, const struct kz_audit_denia
 enum kz_audit_event_code {
 	KZ_AUDIT_SANDBOX_SELECTION_WITHHELD, /* sandbox.private_selection_withheld: with the room's files it is over a bound */
 	KZ_AUDIT_RUN_CODE_SELECTION_WITHHELD, /* run_code.private_selection_withheld: a cause found earlier than dispatch */
+	KZ_AUDIT_RUN_CODE_INSTALL, /* run_code.packages_install: an installer is about to run for a program, count packages were asked for */
 	KZ_AUDIT_EVENT_CODES
 };
 /* The code as it stands in the store; static. */

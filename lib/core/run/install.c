@@ -209,6 +209,7 @@ static size_t decide(struct kz_job *j)
 static enum kz_rc no_registry(struct kz_job *j, struct kz_err *err)
 {
 	struct kz_install *in = j->install;
+	struct kz_registries all;
 	char version[KZ_INSTALL_VERSION];
 
 	for (size_t i = 0; i < in->asked_count; i++) {
@@ -223,7 +224,12 @@ static enum kz_rc no_registry(struct kz_job *j, struct kz_err *err)
 			"%.120s: the worker image has %.60s %s, and no registry is configured that could give another (SANDBOX_PACKAGE_REGISTRIES)",
 			r->text, r->name, version);
 	}
-	return kz_install_failed(j, KZ_R_REGISTRY_UNSET, err);
+	return kz_install_failed(
+		j,
+		kz_registries_parse(j->conf.set.sandbox_package_registries, &all, NULL) ?
+			KZ_R_REGISTRY_INVALID :
+			KZ_R_REGISTRY_UNSET,
+		err);
 }
 
 static enum kz_rc add_path(struct kz_job *j, const char *variable, const char *dir,

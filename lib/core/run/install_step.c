@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "core/audit/event.h"
 #include "core/broker/token.h"
 #include "core/conf/keys.h"
 #include "core/run/egress.h"
@@ -132,11 +133,15 @@ static struct kz_json *last_line(const struct step *s)
 /* The broker's word on what was asked of it, as far as it has one. */
 static enum kz_reason cause_of(const struct kz_job *j, const struct kz_json *said)
 {
-	const struct kz_json *state = kz_json_get(said, "state");
+	const struct kz_json *told = kz_json_get(said, "state");
+	const struct kz_json *state = kz_json_is_object(told) ? told : NULL;
 	const struct kz_json *one = kz_json_get(kz_json_get(state, "registries"),
 						j->install->eco == KZ_ECO_NODE ? "npm" : "pypi");
 	enum kz_reason r;
 
+	/* who said that it failed could ask nobody why */
+	if (said && !state)
+		return KZ_R_GATEWAY_UNREACHABLE;
 	if (one && !kz_json_flag(one, "reachable", true))
 		return KZ_R_REGISTRY_UNREACHABLE;
 	return kz_reason_find(kz_json_str(state, "reason", ""), &r) ?
@@ -207,6 +212,22 @@ static enum kz_rc prepare(struct kz_job *j, struct kz_err *err)
 	return rc ? rc : kz_job_put_text(j, KZ_INSTALL_SHIM, text, n, until, err);
 }
 
+/* What an installer may start is told before it does, as a program is; without that nothing starts [AUD-10]. */
+static enum kz_rc audit(struct kz_job *j, struct kz_err *err)
+{
+	const struct kz_audit_event e = {
+		.code = KZ_AUDIT_RUN_CODE_INSTALL,
+		.run = j->run,
+		.actor = j->who.actor_id,
+		.conversation = j->who.conversation_id,
+		.reason = kz_reason_code(KZ_R_DEPENDENCY_MISSING),
+		.count = (int64_t)kz_json_count(j->install->named),
+		.bytes = -1,
+	};
+
+	return kz_audit_event(j->audit, &e, err);
+}
+
 enum kz_rc kz_install_step(struct kz_job *j, struct kz_err *err)
 {
 	struct step s = { .j = j, .said = KZ_BUF_INIT(KZ_INSTALL_LOCK_MAX) };
@@ -218,6 +239,8 @@ enum kz_rc kz_install_step(struct kz_job *j, struct kz_err *err)
 	rc = write_ask(j, &ask, err);
 	if (!rc)
 		rc = prepare(j, err);
+	if (!rc)
+		rc = audit(j, err);
 	if (!rc)
 		rc = execute(&s, kz_buf_str(&ask), err);
 	if (rc && kz_str_eq(err->reason, kz_reason_code(KZ_R_GATEWAY_UNAVAILABLE)))
