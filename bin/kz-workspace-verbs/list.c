@@ -11,6 +11,7 @@ struct listing {
 	struct kz_cli *cli;
 	const char *only; /* a path, NULL: all */
 	bool is_long, is_found;
+	bool is_all; /* also the state of a kernel, which nobody edits (docs/kernels.md) */
 	bool is_private; /* all of it, since a copy may lie anywhere */
 };
 
@@ -73,6 +74,8 @@ static enum kz_rc print_one(void *arg, const struct kz_entry *e, const char *nam
 	if (l->only && (strncmp(name, l->only, n) || (name[n] && name[n] != '/')))
 		return KZ_OK;
 	l->is_found = true;
+	if (!l->only && !l->is_all && kz_str_has_prefix(name, ".kz-kernel"))
+		return KZ_OK;
 	return l->cli->json ? print_json(l, e, name, target) : print_text(l, e, name, target);
 }
 
@@ -86,6 +89,7 @@ int kz_verb_list(struct kz_cli *cli, int argc, char **argv)
 		KZ_WHOSE_OPTIONS(&o),
 		{ 'l', "long", KZ_OPT_FLAG, &l.is_long, NULL, "with mode, size, time and target", 0,
 		  0 },
+		{ 'a', "all", KZ_OPT_FLAG, &l.is_all, NULL, "also the state of a kernel", 0, 0 },
 		KZ_OPT_JSON(cli),
 		KZ_OPT_END,
 	};

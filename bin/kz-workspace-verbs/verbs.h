@@ -9,7 +9,7 @@
 #include "rule/path.h"
 #include "rule/reason.h"
 
-#define KZ_LIST_SYNOPSIS "[-A actor] [-C conversation] [-l] [-j] [PATH]"
+#define KZ_LIST_SYNOPSIS "[-A actor] [-C conversation] [-l] [-a] [-j] [PATH]"
 #define KZ_GET_SYNOPSIS "[-A actor] [-C conversation] [-o FILE] [-j] PATH"
 #define KZ_PUT_SYNOPSIS "[-A actor] [-C conversation] [-j] [PATH=]FILE..."
 #define KZ_RM_SYNOPSIS "[-A actor] [-C conversation] [-r] [-j] PATH..."

@@ -38,7 +38,7 @@ setup() {
 
 @test "EXEC-5 the record's fields stand in their order" {
 	kz_run -c 1
-	[ "$(kz_record | jq -c keys_unsorted)" = '["v","type","run","outcome","cause","exit","signal","reason","wall_ms","cpu_ms","peak_bytes","limits_hit","stdout","stderr","killed_count","snapshot","workspace","packages","egress","projection","private_selection","outputs","not_run","refused_count","downloads","canvas_refs","model_view","member_view"]' ]
+	[ "$(kz_record | jq -c keys_unsorted)" = '["v","type","run","outcome","cause","exit","signal","reason","wall_ms","cpu_ms","peak_bytes","limits_hit","stdout","stderr","killed_count","snapshot","workspace","packages","kernel","egress","projection","private_selection","outputs","not_run","refused_count","downloads","canvas_refs","model_view","member_view"]' ]
 }
 
 @test "EXEC-3 a file, standard input and an option give the program" {
