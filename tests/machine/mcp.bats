@@ -40,6 +40,26 @@ both() {
 	run ! kz-workspace list -A mallory -C mine
 }
 
+@test "MCP: a run whose program here is killed is an end that nobody knows; 16 calls are the most" {
+	mkfifo in
+	kz-mcp -A ann -C crowd <in >answers 3>&- &
+	pid=$!
+	exec 8>in
+	echo '{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' >&8
+	for i in $(seq 17); do
+		echo '{"jsonrpc":"2.0","id":'"$i"',"method":"tools/call","params":{"name":"run_code","arguments":{"language":"shell","code":"sleep 600"}}}' >&8
+	done
+	kz_wait 30 grep -q queue_full answers
+	[ "$(jq -r 'select(.result.isError).id' answers)" = 17 ]
+	pkill -KILL -o -P "$pid"
+	kz_wait 30 grep -q outcome_unknown answers
+	[ "$(jq -r 'select(.result.structuredContent.reason == "outcome_unknown").result.isError' answers)" = true ]
+	exec 8>&-
+	wait "$pid"
+	kz_run -A ann -C crowd -l shell -c 'echo free'
+	[ "$output" = free ]
+}
+
 @test "MCP: the end of input, SIGTERM and SIGKILL end what is under way" {
 	for how in EOF TERM KILL; do
 		mark="sleep 8$BASHPID"

@@ -152,6 +152,7 @@ const scenarios = {
 		await refused('run_code', {}, 'usage', /code is missing/);
 		await refused('read_file', { path: '../../etc/passwd' }, 'path_rejected', /parent/);
 		await refused('read_file', { path: 'none' }, 'file_missing', /./);
+		await refused('run_code', { code: '1', packages: ['--index-url=x'] }, 'dependency_request_invalid', /./);
 		await assert.rejects(client.call('no_such_tool', {}));
 	},
 };

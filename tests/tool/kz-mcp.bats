@@ -10,9 +10,9 @@ setup() {
 	INIT='{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 }
 
-# served [OPTION]...: standard input through kz-mcp; the answers are in answers
+# served: standard input through kz-mcp; the answers are in answers
 served() {
-	kz-mcp "$@" >answers 2>errors
+	kz-mcp >answers 2>errors
 }
 
 # is FILTER VALUE: of all answers as one array
