@@ -11,7 +11,7 @@ struct listing {
 	struct kz_cli *cli;
 	const char *only; /* a path, NULL: all */
 	bool is_long, is_found;
-	bool is_all; /* also the state of a kernel, which nobody edits (docs/kernels.md) */
+	bool is_all;     /* also the state of a kernel, which nobody edits (docs/kernels.md) */
 	bool is_private; /* all of it, since a copy may lie anywhere */
 };
 

@@ -193,5 +193,5 @@ y = 1'
 	py 'import os
 for i in range(3000): os.write(3, b"{\"v\":1,\"type\":\"call\",\"id\":1,\"tool\":\"x\",\"arguments\":{}}\n")
 print("done")'
-	[ "$output" = done ]
+	[ "$output" = "done" ]
 }
