@@ -256,6 +256,14 @@ except ImportError:
 	set_to SANDBOX_WORKSPACE_MAX_BYTES 8388608
 }
 
+@test "EXEC-8 BRK-19: an install script that speaks in the installer's place and ends it makes no success of it" {
+	jrun -C "$C" -r liar -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.packages == [] and .not_run.cause == "dependency_install_failed"'
+	jrun -C "$C" --no-infer -c 'import os; print(os.listdir("/work/packages"))'
+	[ "$output" = "[]" ]
+}
+
 @test "BRK-29 BOUND-2 BOUND-8: an installation that does not end is ended with all its processes; the wall bound is another" {
 	set_to SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS 4
 	jrun -C "$C" -r stuck -c 'print("ran")'

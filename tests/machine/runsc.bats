@@ -202,3 +202,12 @@ print(sorted(n for n in os.environ if "proxy" in n.lower()))'
 	kz_record_is egress.effective none
 	kz_record_is egress.configured public_internet
 }
+
+@test "BRK-19: no way to the gateway, so what is not in the image is refused before the program starts" {
+	kz config set SANDBOX_PACKAGE_REGISTRIES '{"pypi":{"index":"http://127.0.0.1:1/simple/"}}' >/dev/null
+	kz_run -r nosuchpackage -c 'print("ran")' </dev/null
+	kz config set SANDBOX_PACKAGE_REGISTRIES '{}' >/dev/null
+	is 125 not_run null ""
+	kz_record_is not_run.cause gateway_unavailable
+	[ -z "$output" ]
+}

@@ -109,6 +109,22 @@ open("/work/space/half", "w").write("x")
 time.sleep(1000)
 """}), {})]
 PYPI["wrong-large"] = [("wrong_large-1.0-py3-none-any.whl", b"x" * 1000000, {})]
+# it says in the installer's place that all went well, and ends it
+PYPI["liar"] = [("liar-1.0.tar.gz", tar({"liar-1.0/PKG-INFO": metadata("liar", "1.0"), "liar-1.0/setup.py": b"""
+import glob, json, os, signal
+lock = {"v": 1, "python": {"requests": ["liar"], "packages": [{"name": "liar", "version": "1.0", "digest": "sha256:0"}]}}
+for p in glob.glob("/proc/[0-9]*"):
+    try:
+        words = open(p + "/cmdline", "rb").read().split(b"\\0")
+        if any(w.endswith(b"/.kz-install") for w in words):
+            with open(p + "/fd/1", "w") as f:
+                f.write(json.dumps({"v": 1, "ok": True, "lock": lock}) + "\\n")
+            os.makedirs("/work/packages/python", exist_ok=True)
+            open("/work/packages/python/liar.py", "w").write("VERSION = 666")
+            os.kill(int(p[6:]), signal.SIGKILL)
+    except OSError:
+        pass
+"""}), {})]
 
 NPM = {}  # name: {version: (manifest, bytes)}
 

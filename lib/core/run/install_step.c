@@ -140,7 +140,7 @@ static enum kz_reason cause_of(const struct kz_job *j, const struct kz_json *sai
 	enum kz_reason r;
 
 	/* who said that it failed could ask nobody why */
-	if (said && !state)
+	if (said && !kz_json_flag(said, "ok", true) && !state)
 		return KZ_R_GATEWAY_UNREACHABLE;
 	if (one && !kz_json_flag(one, "reachable", true))
 		return KZ_R_REGISTRY_UNREACHABLE;
