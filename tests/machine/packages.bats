@@ -311,3 +311,17 @@ except OSError as e: print(e.errno)
 print([os.path.join(d, n) for top in ("/work/packages", "/work/code", "/tmp") for d, _, f in os.walk(top) for n in f if b"kzp1." in open(os.path.join(d, n), "rb").read()])'
 	[ "$output" = "$(printf '[]\n111\n[]')" ]
 }
+
+@test "KRN-18: a cell has packages under the same bounds, finds them in the next one, and sees no token" {
+	jrun -C "$C" -k -r pure -c 'import pure, os; found = pure.VERSION; print([k for k in os.environ if "TOKEN" in k or "PIP" in k])'
+	[ "$status" -eq 0 ]
+	[ "$output" = "[]" ]
+	: >"$FIX/log"
+	jrun -C "$C" -k -c 'import pure; print(found, pure.VERSION)'
+	[ "$output" = "1.0+local 1.0+local" ]
+	[ ! -s "$FIX/log" ]
+	jrun -C "$C" -k -r nosuchpackage -c 'print("ran")'
+	not_run dependency_install_failed
+	jrun -C "$C" -l node -k -r one -c 'console.log(require("one"))'
+	[ "$output" = 1.0.0 ]
+}
