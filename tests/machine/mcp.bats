@@ -30,6 +30,7 @@ both() {
 @test "MCP: an official client lists the tools, with schemas that name no identity" { both list; }
 @test "MCP: it runs code and gets a structured result, files as links, and bounded output" { both run; }
 @test "MCP: it reads, edits and lists the workspace that runs work on" { both files; }
+@test "MCP: cells of a kernel keep their variables, and what is not kept is told" { both kernel; }
 @test "MCP: it sees progress, which only grows" { both progress; }
 @test "MCP: it cancels a long run: the program is ended and the worker given back" { both cancel; }
 @test "MCP: refusals come with their reason, and identity is never an argument" { both refusals; }

@@ -52,7 +52,7 @@ const scenarios = {
 		for (const t of tools) {
 			assert.equal(t.inputSchema.additionalProperties, false);
 			assert.ok(t.outputSchema.properties.reason);
-			assert.equal(JSON.stringify(t.inputSchema).includes('conversation'), false);
+			assert.ok(!('actor' in t.inputSchema.properties) && !('conversation' in t.inputSchema.properties));
 		}
 	},
 
@@ -78,6 +78,18 @@ const scenarios = {
 		const js = await client.call('run_code', { language: 'node', code: 'console.log("x".repeat(1 << 20))' });
 		assert.equal(js.structuredContent.truncated, true);
 		assert.ok(JSON.stringify(js).length < 100000);
+	},
+
+	async kernel(client) {
+		const one = await client.call('run_code', { kernel: true, code: 'x = [1, 2]\ny = x\nf = open("/dev/null")\nprint(len(x))' });
+		assert.deepEqual([one.isError, one.structuredContent.kernel.status], [false, 'saved']);
+		assert.match(one.content[0].text, /\[not kept: f: /);
+		const two = await client.call('run_code', { kernel: true, code: 'y.append(3); x' });
+		assert.match(two.structuredContent.stdout.head, /\[1, 2, 3\]/);
+		const three = await client.call('run_code', { code: 'print("x" in globals())' });
+		assert.deepEqual([three.structuredContent.stdout.head, three.structuredContent.kernel], ['False\n', null]);
+		const shell = await client.call('run_code', { kernel: true, language: 'shell', code: 'true' });
+		assert.deepEqual([shell.isError, shell.structuredContent.reason], [true, 'kernel_language']);
 	},
 
 	async files(client) {

@@ -91,6 +91,8 @@ static enum kz_rc run_code(struct kz_mcp_command *c, const struct kz_mcp_ask *as
 	if (ms && kz_str_format(c->number, sizeof(c->number), err, "%lld", (long long)ms))
 		return err->rc;
 	add_option(c, "--timeout", ms ? c->number : NULL);
+	if (kz_json_flag(a, "kernel", false))
+		add(c, "--kernel");
 	add_list(c, "--require", kz_json_get(a, "packages"));
 	add_list(c, "--output", outputs);
 	add_option(c, "--output-dir", dir);
