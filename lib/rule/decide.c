@@ -131,6 +131,8 @@ static enum kz_reason judge_named(const struct kz_decide_env *e, const struct kz
 		return kz_addr_class_reason(class);
 	if (in_ranges(e->deny, e->deny_count, a))
 		return KZ_R_ADDRESS_DENIED;
+	if (is_self(e, a) && !is_own && !is_literal)
+		return KZ_R_ADDRESS_SELF;
 	return is_open || is_own ? KZ_R_NONE : kz_addr_class_reason(class);
 }
 

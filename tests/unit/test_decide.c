@@ -104,6 +104,17 @@ static void test_brk8_a_named_registry_may_stand_in_ones_own_network(void **stat
 		{ "10.66.0.1", NULL, KZ_R_ADDRESS_DENIED },
 		{ "169.254.169.254", NULL, KZ_R_ADDRESS_METADATA },
 	};
+	static const struct {
+		const char *range, *answer;
+		enum kz_reason want;
+	} own[] = {
+		{ "203.0.113.0/24", "203.0.113.80", KZ_R_NONE },
+		{ "127.0.0.0/8", "127.0.0.1", KZ_R_NONE },
+		{ "169.254.0.0/16", "169.254.169.254", KZ_R_ADDRESS_METADATA },
+		{ "169.254.0.0/16", "169.254.1.1", KZ_R_ADDRESS_LINK_LOCAL },
+		{ "10.66.0.0/16", "10.66.0.1", KZ_R_ADDRESS_DENIED },
+		{ "203.0.113.0/28", "203.0.113.80", KZ_R_ADDRESS_DOCUMENTATION },
+	};
 	struct kz_cidr deny[1];
 	struct kz_addr self[] = { address("192.168.9.9") };
 	struct kz_decide_env e = { .deny = deny, .deny_count = 1, .self = self, .self_count = 1 };
@@ -114,15 +125,26 @@ static void test_brk8_a_named_registry_may_stand_in_ones_own_network(void **stat
 		struct kz_target t = target(cases[i].target);
 		struct kz_addr a[] = { address("8.8.8.8"),
 				       address(cases[i].answer ? cases[i].answer : "8.8.8.8") };
-		enum kz_reason got = kz_decide_named(&e, &t, a, cases[i].answer ? 2 : 0);
+		enum kz_reason got = kz_decide_named(&e, &t, NULL, 0, a, cases[i].answer ? 2 : 0);
 
 		if (got != cases[i].want)
 			fail_msg("%s at %s: %s", cases[i].target, cases[i].answer,
 				 kz_reason_code(got));
 	}
+	/* What he named with it passes; what no registry ever has does not, and neither does what he denies. */
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		struct kz_target t = target("pypi.example.test");
+		struct kz_addr a = address(own[i].answer);
+		struct kz_cidr range;
+
+		assert_true(kz_cidr_parse(own[i].range, strlen(own[i].range), &range));
+		assert_int_equal(kz_decide_named(&e, &t, NULL, 0, &a, 1) == KZ_R_NONE, false);
+		assert_int_equal(kz_decide_named(&e, &t, &range, 1, &a, 1), own[i].want);
+	}
 	e.is_deny_unusable = true;
-	assert_int_equal(kz_decide_named(&e, &(struct kz_target){ .host = "a.test" }, self, 1),
-			 KZ_R_DENY_UNUSABLE);
+	assert_int_equal(
+		kz_decide_named(&e, &(struct kz_target){ .host = "a.test" }, NULL, 0, self, 1),
+		KZ_R_DENY_UNUSABLE);
 }
 
 static void test_inv27_this_machine_is_refused(void **state)
