@@ -27,12 +27,11 @@ static void say(void *arg, struct kz_gw_request *r)
 	(void)arg;
 	CLAIM(r->path.n > 0 && r->path.p[0] == '/' && r->head);
 	CLAIM((r->from == KZ_GW_WORKER) == (strlen(r->execution) == 32));
-	if (r->query.n && kz_gw_begin(r, 200, "text/plain", -1, NULL, NULL) == KZ_OK) {
-		if (kz_gw_write(r, "hello", 5, NULL) == KZ_OK)
-			kz_gw_end(r);
-	} else if (!r->query.n) {
+	if (!r->query.n)
 		kz_gw_answer(r, 200, "text/plain", "hello", 5, NULL);
-	}
+	else if (kz_gw_begin(r, 200, "text/plain", -1, NULL, NULL) == KZ_OK &&
+		 kz_gw_write(r, "hello", 5, NULL) == KZ_OK)
+		kz_gw_end(r);
 }
 
 static int listen_at(struct kz_gw *g, enum kz_gw_from from, bool is_tcp, struct sockaddr_un *at)

@@ -236,7 +236,7 @@ marked() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	# the supervisor is root's; what a caller sees of the services is told all the same
-	[ "$("${who[@]}" kz status -j | jq -r '.services | map(.service + " " + .state) | join(",")')" = "valkey ready,kz-controller ready,kz-proxy ready" ]
+	[ "$("${who[@]}" kz status -j | jq -r '.services | map(.service + " " + .state) | join(",")')" = "valkey ready,kz-controller ready,kz-proxy ready,kz-gateway ready" ]
 	run "${who[@]}" kz logs kz-controller
 	[ "$status" -eq 0 ]
 	run "${who[@]}" cat "$KZ_STATE/keys/worker.key"

@@ -174,6 +174,7 @@ static void dial(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 	struct kz_http_addr addrs[KZ_ANSWERS_MAX];
 	bool is_own = kz_url_same_origin(&f->url, &f->registry.index);
 	char url[KZ_URL_TEXT], bearer[560];
+	struct kz_http_flow *flow;
 	struct kz_get_ask ask = {
 		.url = url,
 		.host = f->url.at.is_literal ? NULL : f->url.at.host,
@@ -205,7 +206,8 @@ static void dial(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 				    f->password);
 		ask.headers[2] = bearer;
 	}
-	f->get = kz_http_get(kz_brk_net_flow(f->w->net), &ask);
+	flow = kz_brk_net_flow(f->w->net);
+	f->get = flow ? kz_http_get(flow, &ask) : NULL;
 	explicit_bzero(bearer, sizeof bearer);
 	if (!f->get)
 		end_soon(f, KZ_R_SYSTEM_FAILED);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
+
 #define RESOLVE_MS 4500 /* within the 5 s that a host has to be reached */
 
 struct watched {
@@ -138,8 +140,6 @@ enum kz_rc kz_brk_net_new(struct kz_brk_net **out, struct kz_serve *s, struct kz
 	n->dns_timer = kz_timer_new(s, tick_dns, n);
 	if (!n->flow_timer || !n->dns_timer)
 		rc = kz_err_set(err, KZ_E_OS, "cannot make a timer");
-	if (!rc)
-		rc = kz_http_flow_new(&n->flow, watch_flow, time_flow, n, err);
 	if (rc)
 		kz_brk_net_free(n);
 	else
@@ -174,6 +174,11 @@ enum kz_rc kz_brk_net_resolvers(struct kz_brk_net *n, const char *servers,
 
 struct kz_http_flow *kz_brk_net_flow(struct kz_brk_net *n)
 {
+	struct kz_err err = KZ_ERR_INIT;
+
+	/* libcurl is loaded with it: a gateway that fetches nothing stays small */
+	if (!n->flow && kz_http_flow_new(&n->flow, watch_flow, time_flow, n, &err) != KZ_OK)
+		kz_log(KZ_LOG_ERROR, "no HTTP client", "text", err.text, NULL);
 	return n->flow;
 }
 
