@@ -189,7 +189,7 @@ walk_install() {
 		else
 			killed "$rc" "$point" || bad=status
 		fi
-		[ -z "$bad" ] && has "$rc" && kz_wait 10 pool_is_back || {
+		{ [ -z "$bad" ] && has "$rc" && kz_wait 10 pool_is_back; } || {
 			echo "$point:$1: $bad, status $rc, found: $output $error; $(cat rec stderr)"
 			return 1
 		}
