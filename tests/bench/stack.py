@@ -15,6 +15,9 @@ Prints JSON lines {"v":1,"type":"bench","row":...}:
                      minus p50 of the same program in an empty workspace that is not kept) / p50 of tar to a pipe and from one
   projection.over_cp p50 of kz-run --scope with 20 files, 8 MiB, minus p50 of the same program without (ms) / p50 of cp of
                      the same files into an empty directory
+  kernel.empty_cell  p50 of kz-run -k of an empty cell (its state restored and saved) minus p50 of kz-run -C of an empty program (ms)
+  kernel.restore_N   the same of a cell that uses N variables of 100 bytes each: kernel.restore_10, _1000; and
+  kernel.restore_mib one variable of 1 MiB
   burst.wait         100 runs at once: p99 of waiting for a worker, from enqueue to serve by Valkey's clock, from the
                      audit store / (mean run time / pool size)
   memory.services    resident memory of the services that hold no data (kz-controller, kz-proxy, kz-gateway), together (MiB)
@@ -278,6 +281,24 @@ def bench_projection():
         value=round(p - b, 2), unit="ms", ratio=round((p - b) / c, 2), goal=None)
 
 
+def bench_kernel(program):
+    """Each cell has its own conversation, so that the state of one is not carried by another."""
+    cells = {"empty_cell": ("", "pass"), "restore_10": ("v = {}\nfor i in range(10): globals()[f'v{i}'] = 'x' * 100", "sum(len(globals()[f'v{i}']) for i in range(10))"),
+             "restore_1000": ("for i in range(1000): globals()[f'v{i}'] = 'x' * 100", "sum(len(globals()[f'v{i}']) for i in range(1000))"),
+             "restore_mib": ("import os\nblob = os.urandom(1 << 20)", "len(blob)")}
+    bare, took = [], {name: [] for name in cells}
+    for name, (before, _) in cells.items():
+        timed(["kz-run", "-k", "-A", "bench", "-C", f"kernel-{name}", "-l", "python", "-c", before])
+    for _ in range(max(ROUNDS // 4, 5) + 2):
+        bare.append(timed(["kz-run", "-A", "bench", "-C", "kernel-none", program]))
+        for name, (_, code) in cells.items():
+            took[name].append(timed(["kz-run", "-k", "-A", "bench", "-C", f"kernel-{name}", "-l", "python", "-c", code]))
+    b = statistics.median(bare[2:])
+    for name in cells:
+        k = statistics.median(took[name][2:])
+        say(f"kernel.{name}", bare_ms=round(b, 2), cell_ms=round(k, 2), value=round(k - b, 2), unit="ms", goal=None)
+
+
 def main():
     with tempfile.TemporaryDirectory() as d:
         program = os.path.join(d, "empty.py")
@@ -288,6 +309,7 @@ def main():
         bench_reset()
         bench_snapshot()
         bench_projection()
+        bench_kernel(program)
         bench_burst()
         bench_memory()
 

@@ -11,7 +11,7 @@ setup_file() {
 #!/bin/bash
 # tool WAY: arguments on stdin
 case $1 in
-echo) printf '{"got":%s,"env":"%s"}' "$(cat)" "$(tr '\0' ' ' </proc/self/environ)" ;;
+echo) printf '{"got":%s,"env":"%s"}' "$(cat)" "$(tr '\0' ' ' </proc/$$/environ)" ;;
 big) head -c 200000 /dev/zero | tr '\0' 1 ;;
 bad) echo 'no JSON' ;;
 fails) exit 3 ;;

