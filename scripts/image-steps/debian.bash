@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # debian.bash: the packages of an image, from the mirror that this machine's own apt names.
 
-# Packages that only serve to compile or to look pretty in a tool that nobody runs here; with them an image has 600 MiB
-# more. Each is replaced while the image is built by an empty package of its name, and the manifest lists it under left_out.
+# Packages that only serve to compile or to look pretty in a tool that nobody runs here; with them an image is twice
+# as large. Each is replaced while the image is built by an empty package of its name, and the manifest lists it under left_out.
 LEFT_OUT=(
 	python3-pythran # scipy was compiled with it: brings g++, boost and headers
 	node-gyp        # npm compiles C++ with it: brings headers; scripts of packages do not run in a worker
+	webpack         # of a package that npm takes one module of: brings Babel and two hundred others
 	unicode-data    # fonttools names it, and has what it needs itself
 	python3-sympy   # fonttools uses it to make code of its own
 )
@@ -98,7 +99,7 @@ debian_build() {
 	mapfile -t sources < <(debian_sources "$SUITE")
 	[ ${#sources[@]} -gt 0 ] || exit 69
 	# progress bars on a terminal, plain lines elsewhere: both are mmdebstrap's own
-	# its mounts are in a namespace of their own: whatever ends it, none is left
-	long unshare --mount --propagation private -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" >&2 ||
+	# in namespaces of its own: with its first process all others and all mounts are gone
+	long unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" >&2 ||
 		die 69 "mmdebstrap could not make the root; its message is above"
 }

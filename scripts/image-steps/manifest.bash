@@ -95,6 +95,7 @@ gates() {
 	jq -r --arg set "$(jq -r .set "$dir/manifest.json")" '.gates[] | select(.ok == false or (.ok == null and $set == "full")) | "image: \(if .ok == null then "not run" else "FAILED" end): \(.gate): \(.text)"' "$dir/gates.json" >&2
 	say "$(jq -r '"\(.gates | map(select(.ok)) | length) gates passed on \(.base.os), \(.base.openssl), FIPS: OpenSSL \(.base.openssl_fips), kernel \(.base.kernel_fips)"' "$dir/gates.json")"
 	[ $status -eq 0 ] || die 1 "a gate failed (status $status)"
+	[ ! -e "$dir/root/usr/bin/npm" ] || within "$dir/root" -- npm --version >/dev/null || die 1 "npm does not start"
 }
 
 verify() {

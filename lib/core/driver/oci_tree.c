@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,20 +13,12 @@
 #include "base/str.h"
 #include "core/driver/oci_part.h"
 #include "port/json.h"
+#include "rule/image_entry.h"
 #include "rule/reason.h"
 
 #define MANIFEST_MAX (8 << 20)
 #define LIST_MAX (128 << 20)
-#define FIELDS 5
 #define DEPTH 64
-
-struct entry {
-	char type;
-	mode_t mode;
-	int64_t size;
-	const char *sum; /* or the target of a link */
-	const char *name;
-};
 
 struct walk {
 	int root;
@@ -40,34 +31,8 @@ static enum kz_rc invalid(struct kz_err *err, const char *name, const char *what
 	return kz_refuse(err, KZ_R_IMAGE_INVALID, "%.200s %s", name, what);
 }
 
-/* Cut a line into its fields, in place. */
-static bool entry_parse(char *line, struct entry *e)
-{
-	char *field[FIELDS];
-	int64_t mode = 0;
-
-	for (size_t i = 0; i < FIELDS; i++) {
-		field[i] = line;
-		line = i + 1 < FIELDS ? strchr(line, '\t') : line;
-		if (!line)
-			return false;
-		if (i + 1 < FIELDS)
-			*line++ = '\0';
-	}
-	for (const char *p = field[1]; *p; p++) {
-		if (*p < '0' || *p > '7' || p - field[1] > 5)
-			return false;
-		mode = mode * 8 + (*p - '0');
-	}
-	*e = (struct entry){
-		.type = field[0][0], .mode = (mode_t)mode, .sum = field[3], .name = field[4]
-	};
-	return strlen(field[0]) == 1 && strchr("fdl", e->type) && e->name[0] && e->name[0] != '/' &&
-	       kz_str_int(field[2], 0, INT64_MAX, &e->size, NULL) == KZ_OK;
-}
-
 /* What can be told without reading: type, mode, size, target. */
-static enum kz_rc entry_look(struct walk *w, const struct entry *e, struct kz_err *err)
+static enum kz_rc entry_look(struct walk *w, const struct kz_image_line *e, struct kz_err *err)
 {
 	char target[4096];
 	char stamp[160];
@@ -76,14 +41,15 @@ static enum kz_rc entry_look(struct walk *w, const struct entry *e, struct kz_er
 
 	if (fstatat(w->root, e->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return invalid(err, e->name, "is gone");
-	if ((e->type == 'f' && !S_ISREG(st.st_mode)) || (e->type == 'd' && !S_ISDIR(st.st_mode)) ||
-	    (e->type == 'l' && !S_ISLNK(st.st_mode)))
+	if ((e->type == KZ_IMAGE_FILE && !S_ISREG(st.st_mode)) ||
+	    (e->type == KZ_IMAGE_DIR && !S_ISDIR(st.st_mode)) ||
+	    (e->type == KZ_IMAGE_LINK && !S_ISLNK(st.st_mode)))
 		return invalid(err, e->name, "is of another kind");
-	if (e->type != 'l' && (st.st_mode & 07777) != e->mode)
+	if (e->type != KZ_IMAGE_LINK && (st.st_mode & 07777) != e->mode)
 		return invalid(err, e->name, "has another mode");
-	if (e->type == 'f' && st.st_size != e->size)
+	if (e->type == KZ_IMAGE_FILE && st.st_size != e->size)
 		return invalid(err, e->name, "has another size");
-	if (e->type == 'l') {
+	if (e->type == KZ_IMAGE_LINK) {
 		n = readlinkat(w->root, e->name, target, sizeof target - 1);
 		if (n < 0)
 			return kz_err_sys(err, KZ_E_IO, "cannot read the link %s", e->name);
@@ -99,12 +65,12 @@ static enum kz_rc entry_look(struct walk *w, const struct entry *e, struct kz_er
 	return KZ_OK;
 }
 
-static enum kz_rc entry_read(struct walk *w, const struct entry *e, struct kz_err *err)
+static enum kz_rc entry_read(struct walk *w, const struct kz_image_line *e, struct kz_err *err)
 {
 	kz_auto_close int fd = -1;
 	char found[KZ_SHA256_HEX];
 
-	if (e->type != 'f')
+	if (e->type != KZ_IMAGE_FILE)
 		return KZ_OK;
 	fd = openat(w->root, e->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
@@ -114,28 +80,22 @@ static enum kz_rc entry_read(struct walk *w, const struct entry *e, struct kz_er
 	return kz_str_eq(found, e->sum) ? KZ_OK : invalid(err, e->name, "has another content");
 }
 
-typedef enum kz_rc (*entry_fn)(struct walk *w, const struct entry *e, struct kz_err *err);
+typedef enum kz_rc (*entry_fn)(struct walk *w, const struct kz_image_line *e, struct kz_err *err);
 
 /* fn for each line of the list, which is left as it was. */
 static enum kz_rc each(struct walk *w, const struct kz_buf *list, entry_fn fn, struct kz_err *err)
 {
 	const char *p = kz_buf_str(list);
 	const char *end = p + list->len;
-	char line[8192];
-	struct entry e;
+	struct kz_image_line line;
 
 	for (w->listed = 0; p < end; w->listed++) {
 		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		size_t n = stop ? (size_t)(stop - p) : 0;
 		enum kz_rc rc;
 
-		if (!stop || n >= sizeof line)
-			return invalid(err, "files.tsv", "has a line that does not end");
-		memcpy(line, p, n);
-		line[n] = '\0';
-		if (strlen(line) != n || !entry_parse(line, &e))
+		if (!stop || !kz_image_line_parse(p, (size_t)(stop - p), &line))
 			return invalid(err, "files.tsv", "has a line that says nothing");
-		rc = fn(w, &e, err);
+		rc = fn(w, &line, err);
 		if (rc)
 			return rc;
 		p = stop + 1;
