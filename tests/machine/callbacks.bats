@@ -71,7 +71,7 @@ def call(name, **a):
 	/usr/bin/python3 -c 'import json, jsonschema, sys
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$TOOLS" "$BATS_TEST_DIRNAME/../../policy/schema/tools.json"
 	py 'print(dir(kz.tools)); print(kz.tools.echo(term="ä", n=[1, None]))'
-	[ "$output" = $'[\'echo\', \'big\', \'bad\', \'fails\', \'slow\']\n{\'got\': {\'term\': \'ä\', \'n\': [1, None]}, \'env\': \'\'}' ]
+	[ "$output" = $'[\'bad\', \'big\', \'echo\', \'fails\', \'slow\']\n{\'got\': {\'term\': \'ä\', \'n\': [1, None]}, \'env\': \'\'}' ]
 	kz_record_is kernel.calls 1
 	kz_record_is kernel.calls_refused 0
 	kz_run -k -A a -C c -l node -c 'console.log(JSON.stringify(await kz.tools.echo({ n: 1 })))' </dev/null
