@@ -227,7 +227,7 @@ CELLS
 	is 3 '[.out, .status] | tojson' '["2\n",7]'
 	is 4 '[.status, .report.status, .report.generation] | tojson' '[1,"kept_previous",3]'
 	is 5 '[.out, .status, .report] | tojson' '["4\n",9,null]'
-	is 6 '[.out, .status, .report] | tojson' '["",-9,null]'
+	is 6 '[.out, .status, .report] | tojson' '["4\n",-9,null]'
 	is 7 '[.out, .report.generation] | tojson' '["4\n",4]'
 	is 8 .out 8
 }
@@ -339,7 +339,7 @@ try: kz.tools.refused()
 except kz.ToolError as e: print(e.reason, e)
 import os, subprocess
 subprocess.run(['ls', '/proc/self/fd'], close_fds=False, stdout=subprocess.PIPE).stdout.split() == [b'0', b'1', b'2', b'3'] or print('more')
-print([x for x in os.environ if 'KZ' in x])
+print([x for x in os.environ if 'TOOL' in x or 'CHANNEL' in x])
 CELLS
 	is 1 .out $'{\'echo\': {\'q\': \'x\', \'n\': 1}} {\'echo\': {\'q\': 2}} [\'search\']\ntool_writes tool_writes: it writes\n[]'
 	space=$BATS_TEST_TMPDIR/node
