@@ -108,6 +108,7 @@ subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_
 open("/work/space/half", "w").write("x")
 time.sleep(1000)
 """}), {})]
+PYPI["dies-large"] = [("dies_large-1.0-py3-none-any.whl", b"x" * 1000000, {})]
 PYPI["wrong-large"] = [("wrong_large-1.0-py3-none-any.whl", b"x" * 1000000, {})]
 # it says in the installer's place that all went well, and ends it
 PYPI["liar"] = [("liar-1.0.tar.gz", tar({"liar-1.0/PKG-INFO": metadata("liar", "1.0"), "liar-1.0/setup.py": b"""
@@ -285,11 +286,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
         elif name == "large-chunked":
             self.chunked([b"x" * 65536] * 64)
-        elif name == "dies":
+        elif name.startswith("dies"):
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body[:100])
+            self.wfile.write(body[:len(body) // 2])
             self.close_connection = True
         else:
             self.send(200, "application/zip", body)

@@ -332,8 +332,11 @@ npm_() {
 
 @test "a registry that dies in the middle of a file: the client sees that it is not whole" {
 	get /pypi/simple/dies/ >/dev/null
-	get /pypi/files/dies/dies-1.0-py3-none-any.whl >/dev/null
-	[ -s curl.err ]
+	# nothing of it was passed on yet
+	is 502 registry_answer /pypi/files/dies/dies-1.0-py3-none-any.whl
+	get /pypi/simple/dies-large/ >/dev/null
+	get /pypi/files/dies-large/dies_large-1.0-py3-none-any.whl >/dev/null
+	grep -q 'transfer closed\|outstanding' curl.err
 	run pip_ dies
 	[ "$status" -ne 0 ]
 	run npm_ install npm-dies
