@@ -2,3 +2,4 @@
 $(B)/lib/core/driver/seccomp.o: policy/seccomp/worker.json
 $(B)/lib/core/run/shim_proxy.o: lib/shim/node-proxy.cjs
 $(B)/lib/core/run/shim_kernel.o: lib/shim/kernel.py lib/shim/kernel.mjs
+$(B)/lib/core/run/shim_install.o: lib/shim/install.py lib/shim/install.cjs
