@@ -242,3 +242,72 @@ s.txt secret True
 b
 0" ]
 }
+
+@test "PRJ-50: a file that cannot be given is refused as such, and no text of it stands in its place" {
+	scope '{"manifest":["a=alpha text"],"selection":[{"id":"s.pdf","state":"unreadable"}]}'
+	scoped -l python -c 'print("ran")
+open("/work/shared/s.pdf")'
+	rec '.projection.extracted_text_substitute == false and .projection.count <= 1 and (.projection.private_selection | not)'
+	rm "$D/$(printf 'alpha text' | sha256sum | cut -d' ' -f1)"
+	scoped -l shell -c 'echo ran'
+	denied resource_unavailable
+	rec '.projection.extracted_text_substitute == false and .projection.count == 0'
+	kz-project resolve -j -k "$BATS_FILE_TMPDIR/keys" -a file:live.json <scope.json | jq -e '.extracted_text_substitute == false'
+}
+
+@test "PROJ-2 WS-18: in a room of a Project a member has its own workspace and grants, as outside, and nobody else's" {
+	local room='"conversation":"filed","roster":["ann","bob"],"manifest":["plan=shared"]'
+	scope "{$room}"
+	scoped -l shell -e OWN=ann -c 'cat /work/shared/plan >mine; echo $OWN'
+	[ "$output" = ann ]
+	rec '.snapshot == "saved" and .egress.effective == "none" and .egress.reason != null'
+	jq -c '.egress | {effective, reason}' rec >inside
+	scope "{\"actor\":\"bob\",$room}"
+	scoped -l shell -c 'cat /work/shared/plan; ls -A; env | grep -c ^OWN'
+	[ "$output" = shared0 ]
+	rec '.workspace.entries == 0'
+	# the same member outside: the same egress, the same way to its workspace
+	scope '{"conversation":"own","manifest":["plan=shared"]}'
+	scoped -l shell -c 'ls -A'
+	[ -z "$output" ]
+	[ "$(jq -c '.egress | {effective, reason}' rec)" = "$(cat inside)" ]
+	[ "$(kz-workspace list -A ann -C filed)" = mine ]
+	[ "$(kz-workspace list -A bob -C filed 2>&1 | grep -c mine)" -eq 0 ]
+}
+
+@test "PROJ-10: what a Project's document says of a bucket is text: no way opens, and a scope with such a member is none" {
+	scope '{"manifest":["blueprint.json={\"bucket\":\"b\",\"endpoint\":\"http://203.0.113.7\",\"signed_url\":\"http://203.0.113.7/b/k?X-Amz-Signature=00\"}"]}'
+	scoped -l python -c '
+import json, urllib.request
+d = json.load(open("/work/shared/blueprint.json"))
+for url in (d["endpoint"], d["signed_url"]):
+    try:
+        urllib.request.urlopen(url, timeout=5)
+        print("reached")
+    except OSError:
+        print("no way")'
+	[ "$output" = $'no way\nno way' ]
+	rec '.egress.effective == "none" and .egress.execution == null'
+	for member in bucket endpoint signed_url source; do
+		jq -c --arg m $member '. + {($m): "http://203.0.113.7/b"}' scope.json >more
+		mv more scope.json
+		scoped -l shell -c 'echo ran'
+		denied scope_malformed
+		scope '{"manifest":["a=1"]}'
+	done
+}
+
+@test "PROJ-11: the credentials of the object store reach no worker, record, scope or document" {
+	local key=canary1access secret=canary1secret
+	printf '%s\n%s\n' $key $secret >"$KZ_STATE/keys/objects.key"
+	chmod 640 "$KZ_STATE/keys/objects.key"
+	scope '{"conversation":"credentials","manifest":["a=1"]}'
+	scoped -o found -d . -l shell -c 'cat /proc/self/environ /proc/1/environ /proc/*/cmdline >found 2>/dev/null
+		grep -rla "canary[1]" /work /tmp /run /etc /var /dev/shm 2>/dev/null
+		find / -xdev -name "objects.key" 2>/dev/null; echo searched'
+	rm "$KZ_STATE/keys/objects.key"
+	[ "$output" = searched ]
+	[ -f found ]
+	run ! grep -qaF canary1 found rec err
+	run ! grep -rqaF $secret "$D" "$KZ_STATE/env" "$KZ_STATE/public" "$KZ_STATE/audit" "$KZ_STATE/log" "$KZ_STATE/objects"
+}
