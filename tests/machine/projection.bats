@@ -289,8 +289,8 @@ for url in (d["endpoint"], d["signed_url"]):
 	[ "$output" = $'no way\nno way' ]
 	rec '.egress.effective == "none" and .egress.execution == null'
 	for member in bucket endpoint signed_url source; do
-		jq -c --arg m $member '. + {($m): "http://203.0.113.7/b"}' scope.json >more
-		mv more scope.json
+		jq -c --arg m "$member" '. + {($m): "http://203.0.113.7/b"}' scope.json >wider
+		mv wider scope.json
 		scoped -l shell -c 'echo ran'
 		denied scope_malformed
 		scope '{"manifest":["a=1"]}'
