@@ -73,7 +73,7 @@ not_run() {
 	rec '.not_run == null'
 	# what was about to run is in the audit store, with a count and no name
 	kz-audit list -j -k event | jq -se --arg run "$(jq -r .run "$KZ_TEST_RECORD")" \
-		'map(select(.run == $run)) | length == 1 and .[0].code == "run_code.packages_install" and .[0].count == 1 and (tostring | contains("pure") | not)'
+		'map(select(.run == $run)) | length == 1 and .[0].code == "run_code.packages_install" and .[0].reason == "dependency_missing" and .[0].count == 1 and (tostring | contains("pure") | not)'
 	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
 }
 
@@ -240,6 +240,25 @@ except ImportError:
 	[ "$output" = 1.0+local ]
 	run -0 kz-workspace list -A a -C "$C" -j
 	[ "$(jq -s 'map(select(.type == "file")) | length' <<<"$output")" -eq 0 ]
+}
+
+@test "INV-37 BRK-26: packages that were altered, cut or lost are damage; nothing runs without them, and nothing is installed in their place" {
+	local blob damage
+	jrun -C "$C" -r pure==1.0 -c 'open("mine", "w").write("x")'
+	[ "$status" -eq 0 ]
+	blob=$(grep -rl kz-lock.json "$KZ_STATE/objects" | xargs ls -t | head -n 1)
+	cp "$blob" kept
+	: >"$FIX/log"
+	for damage in 'printf X | dd of="$blob" bs=1 seek=600 conv=notrunc status=none' 'truncate -s 100 "$blob"' 'rm "$blob"'; do
+		eval "$damage"
+		jrun -C "$C" -r pure==1.0 -c 'print("ran")'
+		not_run packages_damaged
+		rec '.snapshot == "skipped"'
+		cat kept >"$blob"
+	done
+	[ ! -s "$FIX/log" ]
+	jrun -C "$C" -r pure==1.0 -c 'import pure; print(pure.VERSION, open("mine").read())'
+	[ "$output" = "1.0+local x" ]
 }
 
 @test "KZ_PACKAGES_MAX_BYTES: packages over their bound start nothing, and the workspace's bound is another" {

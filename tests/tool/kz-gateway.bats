@@ -139,7 +139,9 @@ PY
 			[ "$(raw "$PORT" "$method $path HTTP/1.1\r\nHost: localhost\r\n\r\n" | head -n 1 | cut -d' ' -f2)" = 405 ]
 		done
 	done
-	raw "$PORT" 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na=b' | grep -q '^Allow: GET, HEAD'
+	raw "$PORT" 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na=b' >"$KZ_STATE/answer"
+	grep -q '^Allow: GET, HEAD' "$KZ_STATE/answer"
+	grep -q '"reason":"method_refused"' "$KZ_STATE/answer"
 	raw "$PORT" 'GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na=b' | head -n 1 | grep -q ' 413 '
 	[ "$(code "$(url /nothing)")" = 404 ]
 	get "$(url /nothing)" | jq -e '.reason == "route_unknown"'
