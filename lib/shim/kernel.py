@@ -27,6 +27,7 @@ import threading
 import time
 import traceback
 import types
+from _signal import SIG_IGN, getsignal, signal as set_signal, valid_signals
 
 MANIFEST = ".kz-kernel.json"
 BLOBS = (".kz-kernel.0.pkl", ".kz-kernel.1.pkl")
@@ -1529,12 +1530,21 @@ def flush():
 			pass
 
 
+def calm():
+	"""The cell is over, and so are its handlers: one that raised between the new state's rename and the end of it would
+	have the new state's values removed."""
+	for number in valid_signals():
+		if callable(getsignal(number)):
+			set_signal(number, SIG_IGN)
+
+
 def settle(kernel, cell, tree):
 	"""After the cell: what it left is saved, or the state before it stays."""
 	left = drain()
 	if left:
 		kernel.note(f"{left} thread(s) of the cell were still running; they are ended")
 	try:
+		calm()
 		cell.names(tree)
 		Save(kernel).run()
 	except MemoryError:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """cells.py python|node SPACE [CONFIG]: run the cells of standard input, parted by lines of %%, each by a
 fresh interpreter with the shim of a kernel, and print for each {"status","out","err",...report}.
-An answer to calls of tools is {"echo": arguments}; a line "# kill" in a cell has it killed in between."""
+An answer to calls of tools is {"echo": arguments}; a line "# kill" in a cell has it killed in between.
+Environment: CELLS_UNDER, words of a command that the interpreters run under."""
 import json
 import os
 import socket
@@ -42,7 +43,7 @@ def run(language, space, config, text):
     reader = threading.Thread(target=answer, args=(ours, lines))
     reader.start()
     config = {"space": space, "channel": theirs.fileno(), **config}
-    command = SHIM[language] + [json.dumps(config), path, "one", "two"]
+    command = os.environ.get("CELLS_UNDER", "").split() + SHIM[language] + [json.dumps(config), path, "one", "two"]
     p = subprocess.Popen(command, cwd=space, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     theirs.close()
     if "# kill" in text:
