@@ -85,9 +85,9 @@ class Alone:
         return out.getvalue()
 
 
-def cell(text, is_killed, is_held):
+def cell(text, is_killed, is_held, language="python"):
     kz = os.environ["KZ_BIN"]
-    command = [f"{kz}/kz-run", "-j", "-k", "-A", "a", "-C", "notebook", "-l", "python"]
+    command = [f"{kz}/kz-run", "-j", "-k", "-A", "a", "-C", "notebook", "-l", language]
     command += ["-t", "4000"] if is_killed else []
     command += ["-c", text]
     env = {k: v for k, v in os.environ.items() if not k.startswith("KZ_LEASE") and k != "KZ_FENCE"}
@@ -100,7 +100,7 @@ def cell(text, is_killed, is_held):
     finally:
         if lease:
             subprocess.run([f"{kz}/kz-lease", "release", lease["lease"]], env={**env, "KZ_LEASE_TOKEN": lease["token"]}, check=True, stdout=subprocess.DEVNULL)
-    lines = [json.loads(x) for x in p.stdout.splitlines()]
+    lines = [json.loads(x) for x in p.stdout.split("\n") if x]
     out = "".join(x.get("text", "") for x in lines if x["type"] == "output" and x["stream"] == "stdout")
     err = "".join(x.get("text", "") for x in lines if x["type"] == "output" and x["stream"] == "stderr")
     return out, err, lines[-1]
