@@ -255,6 +255,34 @@ open("/work/shared/s.pdf")'
 	kz-project resolve -j -k "$BATS_FILE_TMPDIR/keys" -a file:live.json <scope.json | jq -e '.extracted_text_substitute == false'
 }
 
+@test "KRN-12 KRN-13: a cell of a kernel gets no file and the selection is not loaded, which is told; code that names the contract is refused" {
+	scope '{"conversation":"cells","manifest":["a.txt=told alpha"],"selection":["s.txt=told secret"]}'
+	# nothing of it is loaded: it could not be
+	rm "$D/$(printf 'told alpha' | sha256sum | cut -d' ' -f1)" "$D/$(printf 'told secret' | sha256sum | cut -d' ' -f1)"
+	scoped -k -l python -c 'import os
+seen = (os.listdir("/work/shared"), sorted(k for k in os.environ if k.startswith("KAIZEN")))
+seen'
+	[ "$output" = "([], [])" ]
+	rec '.kernel.status == "saved" and .projection.count == 0 and .projection.bytes == 0 and (.private_selection | not) and (.workspace.private | not)'
+	python3 "$TOOL/../schema.py" --expect record <rec
+	scoped -k -l node -c 'state.seen = require("fs").readdirSync("/work/shared").length; state'
+	[ "$output" = "{ seen: 0 }" ]
+	# the state is that of the scope's conversation
+	scoped -k -l python -c 'seen'
+	[ "$output" = "([], [])" ]
+	for code in 'seen = open(os.environ["KAIZEN_SHARED_RESOURCES_DIR"])' 'seen = "KAIZEN_SHARED_RESOURCES_MANIFEST"'; do
+		scoped -k -l python -c "$code"
+		[ "$status" -ne 0 ]
+		denied resource_persistent_kernel
+		rec '.outcome != "completed" and .kernel == null'
+		grep -q 'resource_persistent_kernel' err
+	done
+	kz-audit list -j | jq -se 'any(.[]; tostring | contains("resource_persistent_kernel"))'
+	scoped -k -l python -c 'seen'
+	[ "$output" = "([], [])" ]
+	rec '.kernel.generation == 3'
+}
+
 @test "PROJ-2 WS-18: in a room of a Project a member has its own workspace and grants, as outside, and nobody else's" {
 	local room='"conversation":"filed","roster":["ann","bob"],"manifest":["plan=shared"]'
 	scope "{$room}"
