@@ -97,6 +97,7 @@ has_not() {
 # the reason that /broker/state gives
 state_reason() {
 	get /broker/state >/dev/null
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --last broker_state <body
 	jq -r .reason body
 }
 
@@ -417,6 +418,7 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$po
 	[ "$(get /npm/one)" = 200 ]
 	# [BRK-17]
 	get /broker/state >/dev/null
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --last broker_state <body
 	jq -e '.registries.pypi.reachable == false and .registries.npm.reachable and .reason == "registry_unreachable"' body
 	# after it one probe opens the host again
 	kz_wait 40 eval '[ "$(get /pypi/simple/pure/)" = 404 ]'

@@ -22,6 +22,16 @@ admin() { get --unix-socket "$KZ_STATE/run/gateway-admin.sock" "http://localhost
 is_listening() { admin /gateway.json | jq -e .listening >/dev/null; }
 is_well() { admin /healthz | jq -e .ok >/dev/null; }
 service_pid() { kz_service_pid kz-gateway; }
+# fits TYPE: standard input is one line of this type, as its schema has it
+fits() { python3 "$BATS_TEST_DIRNAME/../schema.py" --last "$1"; }
+
+# The service ends and is there again.
+started_anew() {
+	local pid
+	pid=$(service_pid)
+	s6-svc -r "$KZ_STATE/service/kz-gateway"
+	kz_wait 30 eval '[ "$(service_pid)" != '"$pid"' ] && admin /gateway.json | jq -e .v >/dev/null'
+}
 
 # raw UNIX_OR_PORT BYTES: what a connection gets for these bytes, its end included. BYTES as printf takes them.
 raw() {
@@ -56,6 +66,9 @@ worker() { raw "$KZ_STATE/run/gateway/gateway.sock" "$1"; }
 	get "$(url /healthz)" | jq -e '.v == 1 and .type == "health" and .ok and .reasons == []'
 	[ "$(admin /healthz)" = '{"v":1,"type":"health","ok":true,"reasons":[]}' ]
 	kz status -j | jq -e --arg at "127.0.0.1:$PORT" '.gateway == {listen: $at, listening: true, reason: null, text: null}'
+	admin /healthz | fits health
+	admin /gateway.json | fits gateway
+	admin /status.json | fits gateway_status
 	kz status -j | jq -e '.services[] | select(.service == "kz-gateway" and .state == "ready")'
 	kz status | grep -qx "page       http://127.0.0.1:$PORT/"
 	kz logs kz-gateway | grep -q 'serving'
@@ -251,6 +264,7 @@ PY
 	s6-svc -d "$KZ_STATE/service/kz-proxy"
 	kz_wait 20 eval '[ "$(code "$(url /healthz)")" = 503 ]'
 	kz_wait 20 eval 'admin /healthz | jq -e ".reasons[] | select(.part == \"kz-proxy\" and .reason == \"not_running\")"'
+	admin /healthz | fits health
 	s6-svc -u "$KZ_STATE/service/kz-proxy"
 	kz_wait 30 is_well
 	# the server of the counts stands still: that is told, and ends nothing
@@ -258,6 +272,8 @@ PY
 	pid=$(kz_service_pid valkey)
 	kill -STOP "$pid"
 	kz_wait 60 eval '! is_well'
+	admin /healthz | fits health
+	admin /status.json | fits gateway_status
 	kill -CONT "$pid"
 	kz_wait 60 is_well
 }
@@ -273,6 +289,7 @@ time.sleep(600)' "$taken" 3>&- &
 	kz config set KZ_GATEWAY_LISTEN="127.0.0.1:$taken"
 	kz_wait 20 eval '! is_listening'
 	admin /healthz | jq -e '.ok == false and (.reasons[] | select(.part == "gateway" and .reason == "gateway_listen"))'
+	admin /gateway.json | fits gateway
 	kz status -j | jq -e --arg at "127.0.0.1:$taken" '.gateway.listen == $at and (.gateway.listening | not) and .gateway.reason == "gateway_listen"'
 	kz status | grep -q "^page       NOT at 127.0.0.1:$taken: cannot listen"
 	kz logs kz-gateway | grep -q 'warning: .*reason=gateway_listen'
@@ -286,6 +303,10 @@ time.sleep(600)' "$taken" 3>&- &
 	kz_wait 20 eval '[ "$(admin /gateway.json | jq -r .listen)" = null ]'
 	is_well
 	run ! grep -q '^page' <(kz status)
+	# where none is wanted from the start nothing is amiss
+	started_anew
+	is_well
+	admin /gateway.json | jq -e '.listen == null and .reason == null and .text == null'
 	kz config set KZ_GATEWAY_LISTEN="127.0.0.1:$PORT"
 	kz_wait 20 is_listening
 }

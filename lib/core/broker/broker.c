@@ -152,11 +152,12 @@ static void answer_state(void *arg, struct kz_gw_request *r)
 			       fare->last;
 	(void)kz_str_format(code, sizeof code, NULL, last == KZ_R_NONE ? "null" : "\"%s\"",
 			    last == KZ_R_NONE ? "" : kz_reason_code(last));
-	(void)kz_str_format(text, sizeof text, NULL,
-			    "{\"v\":1,\"registries\":{\"pypi\":{\"reachable\":%s},"
-			    "\"npm\":{\"reachable\":%s}},\"reason\":%s}\n",
-			    fare->is_unreachable[KZ_REGISTRY_PYPI] ? "false" : "true",
-			    fare->is_unreachable[KZ_REGISTRY_NPM] ? "false" : "true", code);
+	(void)kz_str_format(
+		text, sizeof text, NULL,
+		"{\"v\":1,\"type\":\"broker_state\",\"registries\":{\"pypi\":{\"reachable\":%s},"
+		"\"npm\":{\"reachable\":%s}},\"reason\":%s}\n",
+		fare->is_unreachable[KZ_REGISTRY_PYPI] ? "false" : "true",
+		fare->is_unreachable[KZ_REGISTRY_NPM] ? "false" : "true", code);
 	kz_gw_answer(r, 200, "application/json", text, strlen(text), "Cache-Control: no-store\r\n");
 }
 

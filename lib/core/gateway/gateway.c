@@ -268,6 +268,7 @@ enum kz_rc kz_gateway_run(const struct kz_gateway_options *o, struct kz_err *err
 	if (!g)
 		return kz_err_set(err, KZ_E_OS, "out of memory");
 	g->signals = g->files = -1;
+	g->address.reason = KZ_R_NONE;
 	if ((rc = open_all(g, o->state, err)) == KZ_OK) {
 		kz_log(KZ_LOG_INFO, "serving", "address",
 		       g->address.is_listening ? g->address.at : "none", NULL);
