@@ -1,6 +1,7 @@
 /* Running a tool: its command, or its socket. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -31,6 +32,7 @@ static enum kz_rc run_command(const struct kz_json *command, const struct kz_buf
 			      .envp = nothing,
 			      .cwd = "/",
 			      .stdin_fd = input,
+			      .parent_death_signal = SIGKILL, /* nobody else would end it */
 			      .cancel_fd = &cancel_fd };
 	struct kz_err why = KZ_ERR_INIT;
 	int status = -1;
