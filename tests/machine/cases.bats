@@ -5,8 +5,19 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_MAX_WALL_SECONDS=60 \
+	export TOOLS=$BATS_FILE_TMPDIR/tools.json
+	slow_tool >"$TOOLS"
+	kz_start KZ_CALLBACK_PROVIDERS="$TOOLS" KZ_CALLBACK_SECONDS=600 SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_MAX_WALL_SECONDS=60 \
 		SANDBOX_MAX_CONCURRENT_PER_MEMBER=4 KZ_RUN_MEMORY_BYTES=134217728 KZ_RUN_PIDS=64
+}
+
+# A snapshot with one tool that never answers and tells its process.
+slow_tool() {
+	local d
+	printf '#!/bin/sh\necho $$ >"%s/slow.pid"\nexec sleep 900\n' "$BATS_FILE_TMPDIR" >"$BATS_FILE_TMPDIR/slow"
+	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_FILE_TMPDIR/slow"
+	d=$(jq -cn --arg t "$BATS_FILE_TMPDIR/slow" '{name:"slow",class:"read",runs_code:false,description:"",command:[$t]}')
+	jq -c --arg x "$(printf %s "$d" | jq -cjS . | sha256sum | cut -c1-64)" '{v:1,tools:[. + {digest:$x}]}' <<<"$d"
 }
 
 teardown_file() {
@@ -200,6 +211,100 @@ while True: pass' >out 2>err &
 	wait $pid || true
 	one_less() { [ "$(kz-lease list -j | wc -l)" -eq 0 ]; }
 	kz_wait 10 one_less
+}
+
+# begun_cell LANGUAGE WAIT: a cell that has changed its state and a file, and waits; pid
+begun_cell() {
+	case $1 in
+	python) code='import time; x = "half"; open("half", "w").close(); print("begun", flush=True)' ;;
+	node) code='state.x = "half"; require("fs").writeFileSync("half", ""); console.log("begun")' ;;
+	esac
+	rm -f out "$BATS_FILE_TMPDIR/slow.pid"
+	kz-run -k --record 7 -A a -C "$C" -l "$1" -c "$code"$'\n'"$2" </dev/null >out 2>err 7>rec &
+	pid=$!
+	kz_wait 20 grep -q begun out
+	[[ $2 != *tools* ]] || kz_wait 20 test -s "$BATS_FILE_TMPDIR/slow.pid"
+}
+
+# as_before GENERATION: both languages have the state of before, and no file of the cell that was cut
+as_before() {
+	kz_run -k -A a -C "$C" -l node -c 'console.log(state.x, require("fs").existsSync("half"))' </dev/null
+	[ "$output" = "before false" ]
+	kz_run -k -A a -C "$C" -l python -c 'import os; print(x, os.path.exists("half"))' </dev/null
+	[ "$output" = "before False" ]
+	kz_record_is kernel.status saved
+	kz_record_is kernel.generation "$1"
+}
+
+before_cells() {
+	C=cells$BATS_TEST_NUMBER
+	kz_run -k -A a -C "$C" -l python -c 'x = "before"' </dev/null
+	kz_run -k -A a -C "$C" -l node -c 'state.x = "before"' </dev/null
+	[ "$(kz_record kernel.status)" = saved ]
+}
+
+no_tool() { [ ! -s "$BATS_FILE_TMPDIR/slow.pid" ] || [ ! -e "/proc/$(cat "$BATS_FILE_TMPDIR/slow.pid")" ]; }
+
+@test "KRN-15 CB-8 kernel hang: the worker lost in the middle of a cell, or of a call of a tool: unknown, bounded, the state told and as before" {
+	local code n=1 rc language
+	before_cells
+	while read -r language code; do
+		rc=0
+		begun_cell "$language" "$code"
+		kill -KILL "$(kz_process1 "$(kz-lease list -j | jq -r .worker | head -n 1)")"
+		wait "$pid" || rc=$?
+		cat rec err
+		[ "$rc" -eq 125 ]
+		jq -e '.outcome == "outcome_unknown" and .cause == "transport_lost"' rec
+		jq -e --arg l "$language" --argjson n "$n" '.kernel.status == "kept_previous" and .kernel.reason == "kernel_report_missing" and
+			($l == "node" or .kernel.generation == $n)' rec
+		python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <rec
+		grep -qx 'kz-run: kernel: the state before this cell stays: kernel_report_missing' err
+		kz_wait 20 no_tool
+		n=$((n + 1))
+		as_before "$n"
+	done <<-'END'
+		python while True: time.sleep(0.01)
+		python kz.tools.slow()
+		node for (;;) {}
+	END
+}
+
+@test "KRN-15 CB-8 kernel hang: kz-run killed in the middle of a cell, or of a call of a tool: the cell ends, the state is as before" {
+	local code n=1 language
+	before_cells
+	while read -r language code; do
+		begun_cell "$language" "$code"
+		kill -KILL "$pid"
+		wait "$pid" || true
+		kz_wait 60 is_settled
+		kz_wait 20 no_tool
+		n=$((n + 1))
+		as_before "$n"
+	done <<-'END'
+		python while True: time.sleep(0.01)
+		python kz.tools.slow()
+		node await kz.tools.slow()
+	END
+}
+
+@test "KRN-15 silent state loss: memory is out in a cell: the cause is memory, the state that stays is told by its number" {
+	before_cells
+	kz_run -k -A a -C "$C" -l python -c 'x = "half"; open("half", "w").close()
+hog = []
+while True: hog.append(b"x" * (1 << 20))' </dev/null
+	kz_record_is outcome bounded
+	kz_record_is cause memory
+	kz_record_is kernel.status kept_previous
+	kz_record_is kernel.generation 1
+	kz_record_is model_view.kernel.generation 1
+	[[ $error == *"kz-run: kernel: the state before this cell stays"* ]]
+	as_before 2
+	kz_run -k -A a -C "$C" -l node -c 'state.x = "half"; const hog = []; for (;;) hog.push(Buffer.alloc(1 << 20, 1))' </dev/null
+	kz_record_is cause memory
+	kz_record_is kernel.status kept_previous
+	[[ $error == *"kz-run: kernel: the state before this cell stays"* ]]
+	as_before 3
 }
 
 @test "FENCE-14 orphans after restart: the controller killed and started again under leases touches none of them" {

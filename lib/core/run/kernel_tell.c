@@ -48,11 +48,22 @@ static void set_report(const struct kz_job *j, struct kz_json *o)
 			j->facts.has_failure ? kz_reason_code(j->facts.failure) : NULL);
 }
 
+/*
+ * Is there something to tell?  Not of what never started.  Of a cell whose end nobody knows nothing came into the store, so
+ * the state before it stays; where one worker alone has the state, nobody knows that either.
+ */
+static bool is_told(const struct kz_job *j)
+{
+	if (!j->kernel || !j->facts.is_dispatched)
+		return false;
+	return j->facts.has_record ? j->facts.is_started : j->keep != NULL;
+}
+
 struct kz_json *kz_kernel_record(const struct kz_job *j)
 {
 	struct kz_json *o;
 
-	if (!j->kernel || !j->facts.has_record || !j->facts.is_started)
+	if (!is_told(j))
 		return kz_json_null();
 	o = kz_json_object();
 	if (j->kernel->report)
