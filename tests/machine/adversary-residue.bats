@@ -27,7 +27,7 @@ C = b"CANARY-7f3a"
 def done(what): print(what, flush=True)
 # files: every directory that can be written, odd names, modes, attributes, a name gone and its file held
 out = subprocess.run(["find", "/", "-xdev", "-type", "d", "-writable"], capture_output=True).stdout
-dirs = set(out.split(b"\n")[:-1]) | {b"/work/space", b"/tmp", b"/var/tmp", b"/dev/shm", b"/dev/mqueue"}
+dirs = set(out.split(b"\n")[:-1]) | {b"/work/space", b"/work/packages", b"/tmp", b"/var/tmp", b"/dev/shm", b"/dev/mqueue"}
 for d in sorted(dirs):
     for name in (b"CANARY", b".CANARY\n\xff -rf", b"$(CANARY)"):
         with open(os.path.join(d, name), "wb") as f: f.write(b"" if d == b"/dev/mqueue" else C)
@@ -89,7 +89,7 @@ look() {
 import fcntl, os, resource, stat, subprocess
 libc = None
 def sh(c): return subprocess.run(c, shell=True, capture_output=True, text=True, errors="replace").stdout
-print(sh("find / -xdev -not -path \"/proc/*\" -name \"*CANARY*\" 2>/dev/null; find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 -not -path /work/space -not -path /work/code -not -path /work/shared 2>&1"), end="")
+print(sh("find / -xdev -not -path \"/proc/*\" -name \"*CANARY*\" 2>/dev/null; find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 -not -path /work/space -not -path /work/code -not -path /work/shared -not -path /work/packages -not -path /work/node_modules 2>&1"), end="")
 print(sh("tail -qn +2 /proc/sysvipc/* /proc/net/unix /proc/net/tcp /proc/net/tcp6 /proc/net/udp; cat /proc/locks"), end="")
 for p in os.listdir("/proc"):
     if p.isdigit():
@@ -119,6 +119,7 @@ u = os.statvfs("/tmp"); print(u.f_files - u.f_ffree, (u.f_blocks - u.f_bfree) * 
 files /dev/shm
 files /tmp
 files /var/tmp
+files /work/packages
 files /work/space
 ipc
 sockets

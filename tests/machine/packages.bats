@@ -220,6 +220,38 @@ except ImportError:
 	not_run dependency_install_failed
 }
 
+# The registry misbehaves, one way a line: what was asked for, and the cause that the member is told.
+@test "BRK-3 BRK-4 BRK-8 BRK-19: a registry that misbehaves has a cause of its own each time, long before the bound of the step, and nothing ran" {
+	local package cause
+	touch changed
+	kz config set SANDBOX_PACKAGE_MAX_FILE_BYTES 1000000 >/dev/null
+	while read -r package cause; do
+		echo "-- $package"
+		jrun -r "$package" -c 'print("ran")'
+		not_run dependency_install_failed
+		rec ".not_run.cause == \"$cause\" and .not_run.install_timed_out == false and .not_run.packages == [\"$package\"]"
+	done <<-'END'
+		wrong-hash package_digest
+		large index_too_large
+		bomb registry_answer
+		large-length package_too_large
+		large-chunked package_too_large
+		index-denied package_host_denied
+		index-metadata package_host_denied
+		away-denied package_host_denied
+		away-unlisted package_unknown
+		loop registry_answer
+		dies registry_answer
+		dies-large registry_answer
+		odd-500 registry_refused
+		odd-type registry_answer
+	END
+	kz config set SANDBOX_PACKAGE_MAX_FILE_BYTES 100000000 >/dev/null
+	# one that takes its time is no such registry
+	jrun -r slow -c 'import slow; print(slow.VERSION)'
+	[ "$status$output" = 01.0 ]
+}
+
 @test "BRK-26: packages are of one actor and conversation, beside the workspace, with a lock that satisfies the same request" {
 	jrun -C "$C" -r pure==1.0 -c 'import pure; open("/work/packages/python/pure.py", "w").write("VERSION = 666"); raise SystemExit(3)'
 	[ "$status" -eq 3 ]
@@ -343,4 +375,16 @@ print([os.path.join(d, n) for top in ("/work/packages", "/work/code", "/tmp") fo
 	not_run dependency_install_failed
 	jrun -C "$C" -l node -k -r one -c 'console.log(require("one"))'
 	[ "$output" = 1.0.0 ]
+}
+
+# The last one, as its host is left alone for a while after.
+@test "BRK-12 BRK-14 BRK-18: a registry that never answers ends the run long before the bound of the step, and the next one at once" {
+	jrun -r silent -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.registry_unreachable and .not_run.cause == "registry_unreachable" and .not_run.install_timed_out == false'
+	: >"$FIX/log"
+	jrun -r pure -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.registry_unreachable'
+	[ ! -s "$FIX/log" ]
 }

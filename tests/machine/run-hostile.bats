@@ -17,7 +17,7 @@ teardown_file() {
 # What a next tenant can see of the last one.
 clean_after() {
 	kz_run -l shell -c '
-find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 ! -path /work/space ! -path /work/code ! -path /work/shared 2>/dev/null
+find /work /tmp /var/tmp /dev/shm /dev/mqueue -mindepth 1 ! -path /work/space ! -path /work/code ! -path /work/shared ! -path /work/packages ! -path /work/node_modules 2>/dev/null
 ls /proc | grep -E "^[0-9]+$" | while read -r p; do [ -e "/proc/$p/cmdline" ] && tr "\0" " " <"/proc/$p/cmdline"; done | grep -E "canary|sleep" | grep -v grep
 tail -qn +2 /proc/sysvipc/shm /proc/sysvipc/msg /proc/sysvipc/sem
 tail -qn +2 /proc/net/unix /proc/net/tcp 2>/dev/null
