@@ -16,7 +16,7 @@ import util from 'node:util';
 
 // Before a cell can change them.
 const { stringify, parse } = JSON;
-const { openSync, writeSync, readSync, fsyncSync, closeSync, renameSync, unlinkSync, readFileSync, writeFileSync } = fs;
+const { openSync, writeSync, readSync, fsyncSync, closeSync, renameSync, unlinkSync, readFileSync, writeFileSync, fstatSync } = fs;
 const { isProxy } = util.types;
 const { getPrototypeOf, getOwnPropertyDescriptor, entries } = Object;
 const { ownKeys } = Reflect;
@@ -32,6 +32,9 @@ const valueBytes = config.value_bytes || 4194304, totalBytes = config.total_byte
 const report = { v: 1, type: 'report', status: 'kept_previous', generation: 0, bytes: 0, restored: 0, lost: [], restore_lost: [], notes: [] };
 const short = (s) => { s = String(s).replace(/\s+/g, ' '); return s.length > TEXT_MAX ? s.slice(0, TEXT_MAX - 1) + '\u2026' : s; };
 const push = (list, x) => { if (list.length < LIST_MAX) list.push(x); };
+let hasChannel = config.channel !== null && config.channel !== undefined;
+const whatChannelIs = () => { const s = fstatSync(config.channel); return `${s.dev} ${s.ino}`; };
+const channelIs = hasChannel ? whatChannelIs() : '';
 let reset = false, done = false, status = 0, generation = 0;
 
 const plainEnv = new Set(['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'NODE_PATH', 'LC_ALL', 'TZ', 'TERM']);
@@ -178,9 +181,24 @@ function store(text) {
 	}
 }
 
+// A cell may have closed the descriptor, or put a file of its own in its place.
+function isHeard() {
+	if (!hasChannel) return true;
+	try {
+		if (whatChannelIs() === channelIs && send({ v: 1, type: 'state', generation })) return true;
+	} catch (_) { /* it is closed */ }
+	hasChannel = false;
+	return false;
+}
+
 function save() {
 	if (done) return;
 	done = true;
+	if (!isHeard()) {
+		// that a state was not saved is what is said of a cell without a report
+		console.error('kernel: the cell closed descriptor 3: its state is not saved');
+		return;
+	}
 	try {
 		const out = collect();
 		if (out === undefined) {
@@ -206,15 +224,16 @@ function save() {
 }
 
 function send(o) {
-	if (config.channel === null || config.channel === undefined) return;
+	if (!hasChannel) return false;
 	const data = Buffer.from(stringify(o) + '\n');
 	for (let at = 0; at < data.length;) {
 		try {
 			at += writeSync(config.channel, data, at);
 		} catch (e) {
-			if (e.code !== 'EAGAIN') return;
+			if (e.code !== 'EAGAIN') return false;
 		}
 	}
+	return true;
 }
 
 class ToolError extends Error {
@@ -250,7 +269,7 @@ function answer(id) {
 }
 
 async function call(tool, args) {
-	if (config.channel === null || config.channel === undefined) throw new ToolError('tool_unknown', 'this cell has no tools');
+	if (!hasChannel) throw new ToolError('tool_unknown', 'this cell has no tools');
 	if (args === undefined) args = {};
 	if (typeof args !== 'object' || args === null || isArray(args)) throw new TypeError('a tool takes one object of named arguments');
 	const id = ++last;

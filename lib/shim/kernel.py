@@ -64,7 +64,7 @@ CALLS_BUILTIN = {"property", "staticmethod", "classmethod", "frozenset", "set", 
 		 "max", "min", "abs", "round", "sorted", "sum"}
 build_class = builtins.__build_class__
 open_file, replace, unlink, fsync, write, real_exit = io.open, os.replace, os.unlink, os.fsync, os.write, os._exit
-dumps, loads, sha256, now = json.dumps, json.loads, hashlib.sha256, time.monotonic
+dumps, loads, sha256, now, fstat = json.dumps, json.loads, hashlib.sha256, time.monotonic, os.fstat
 
 
 class Refused(Exception):
@@ -1277,6 +1277,27 @@ class Channel:
 		self.lock = threading.Lock()
 		if fd is not None:
 			os.set_inheritable(fd, False)
+			self.is_what = self.what()
+
+	def what(self):
+		s = fstat(self.fd)
+		return s.st_dev, s.st_ino
+
+	def state(self, generation):
+		self.send({"v": 1, "type": "state", "generation": generation})
+
+	def is_heard(self, generation):
+		"""A cell may have closed the descriptor, or put a file of its own in its place."""
+		if self.fd is None:
+			return True
+		try:
+			if self.what() == self.is_what:
+				self.state(generation)
+				return True
+		except OSError:
+			pass
+		self.fd = None
+		return False
 
 	def send(self, o):
 		if self.fd is None:
@@ -1538,15 +1559,18 @@ def calm():
 			set_signal(number, SIG_IGN)
 
 
-def settle(kernel, cell, tree):
+def settle(kernel, cell, tree, channel):
 	"""After the cell: what it left is saved, or the state before it stays."""
 	left = drain()
 	if left:
 		kernel.note(f"{left} thread(s) of the cell were still running; they are ended")
 	try:
 		calm()
-		cell.names(tree)
-		Save(kernel).run()
+		if channel.is_heard(kernel.generation):
+			cell.names(tree)
+			Save(kernel).run()
+		else:  # that a state was not saved is what is said of a cell without a report
+			print("kernel: the cell closed descriptor 3: its state is not saved", file=sys.stderr)
 	except MemoryError:
 		kernel.note("the state was not saved: memory is out")
 	except Exception as e:
@@ -1569,7 +1593,7 @@ def main():
 	kernel.read()
 	try:
 		sys.stdout.reconfigure(line_buffering=True)  # what a cell said before it was killed is seen
-		channel.send({"v": 1, "type": "state", "generation": kernel.generation})
+		channel.state(kernel.generation)
 	except (OSError, AttributeError):
 		pass
 	cell = CellRun(kernel, data, sys.argv)
@@ -1583,7 +1607,7 @@ def main():
 		flush()
 		if os.getpid() != pid:  # a child of the cell is no cell
 			real_exit(cell.status)
-		left = settle(kernel, cell, tree)
+		left = settle(kernel, cell, tree, channel)
 	try:
 		channel.send(kernel.report)
 	except OSError:

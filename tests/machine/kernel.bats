@@ -187,9 +187,24 @@ for _ in range(200): os.write(3, junk)
 y = 1'
 	kz_record_is outcome completed
 	kz_record_is kernel.status kept_previous
-	py 'import os; os.close(3); z = 1'
-	kz_record_is outcome completed
-	kz_record_is kernel.reason kernel_report_missing
+	# what the record says of the state is so, whatever was done to the channel
+	js 'state.z = "before"'
+	py 'z = "before"'
+	for code in 'os.close(3)' 'os.closerange(3, 100); f = open("mine", "w")' 'import socket; socket.socket(fileno=os.dup(3)).shutdown(2)'; do
+		py "import os; $code; z = 'after'"
+		kz_record_is outcome completed
+		kz_record_is kernel.status kept_previous
+		kz_record_is kernel.reason kernel_report_missing
+		[[ $error == *"kernel: the cell closed descriptor 3: its state is not saved"* ]]
+		py 'z'
+		[ "$output" = "'before'" ]
+	done
+	js 'require("fs").closeSync(3); state.mine = require("fs").openSync("mine", "w"); state.z = "after"'
+	kz_record_is kernel.status kept_previous
+	js 'state.z'
+	[ "$output" = "'before'" ]
+	kz_run -A a -C "$C" -l shell -c 'wc -c <mine' </dev/null
+	[ "$output" = 0 ]
 	py 'import os
 for i in range(3000): os.write(3, b"{\"v\":1,\"type\":\"call\",\"id\":1,\"tool\":\"x\",\"arguments\":{}}\n")
 print("done")'
