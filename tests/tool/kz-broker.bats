@@ -139,7 +139,7 @@ npm_() {
 	[ "$(state_reason)" = package_digest ]
 }
 
-@test "BRK-1 BRK-6: npm installs a scoped package with what it depends on, twice from the lock file, which holds no token" {
+@test "BRK-1 BRK-6: npm installs a scoped package with what it depends on, twice from the lock file, which holds no token (rewrite)" {
 	run npm_ install @scope/three
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -163,7 +163,7 @@ npm_() {
 	[ "$(worker ip -o link | wc -l)" -eq 1 ]
 }
 
-@test "BRK-6: an index keeps what installers go by, in both forms, and nothing else" {
+@test "BRK-6: an index keeps what installers go by, in both forms, and nothing else (attribute loss, URL form)" {
 	get /pypi/simple/PURE/ -H 'Accept: application/vnd.pypi.simple.v1+json' >/dev/null
 	jq -e '.name == "pure" and .meta["api-version"] == "1.1" and .["project-status"].status == "archived"' body
 	jq -e '.files | length == 4' body
@@ -171,6 +171,9 @@ npm_() {
 	jq -e '.files[3].url == "http://127.0.0.1:8000/pypi/files/pure/pure-1.0%2Blocal-py3-none-any.whl"' body
 	[ "$(get '/pypi/files/pure/pure-1.0%2Blocal-py3-none-any.whl')" = 200 ]
 	[ "$(get '/pypi/files/pure/pure-1.0+local-py3-none-any.whl')" = 200 ]
+	# no Python of today may have the newest, and the one before it is yanked: pip goes by both
+	pip_ --dry-run --report report pure >/dev/null
+	jq -e '.install[0].metadata.version == "1.0+local"' report
 	get /pypi/simple/companion/ -H 'Accept: application/vnd.pypi.simple.v1+json' >/dev/null
 	jq -e '.files[0]["core-metadata"].sha256 | length == 64' body
 	has_not -q 'dist-info\|hidden\|alternate\|provenance' body
@@ -252,7 +255,7 @@ npm_() {
 	[ "$(get /pypi/simple/pure/ -I)" = 200 ]
 }
 
-@test "BRK-3: an index over its bound is refused while it comes; one that is large in what is dropped is not" {
+@test "BRK-3: an index over its bound is refused while it comes; one that is large in what is dropped is not (size)" {
 	is 413 index_too_large /pypi/simple/large/
 	is 413 index_too_large /npm/npm-large
 	is 404 package_unknown /npm/none-such
@@ -303,7 +306,7 @@ npm_() {
 	[ "$(get /pypi/simple/index-moved/)" = 502 ] # it is the index of another project
 }
 
-@test "BRK-8: nothing that leads elsewhere ever leaves the broker (redirect fallback)" {
+@test "BRK-8: nothing that leads elsewhere ever leaves the broker (redirect fallback, bypass)" {
 	local path
 	for path in index-denied index-moved loop odd-300; do
 		run get "/pypi/simple/$path/"
@@ -393,7 +396,7 @@ time.sleep(60)' >port.new 3>&- &
 	kz_wait 20 test -s port.new
 }
 
-@test "BRK-12 BRK-13 BRK-14 BRK-15: a registry that cannot be reached: 503, its header, no Retry-After; then nobody dials for a while" {
+@test "BRK-12 BRK-13 BRK-14 BRK-15: a registry that cannot be reached: 503, its header, no Retry-After; then nobody dials for a while (wrong status)" {
 	silent_port
 	local port
 	port=$(cat port.new)
@@ -449,10 +452,24 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$po
 	[ "$(valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw EXISTS "${key%:9}:$port")" = 0 ]
 }
 
-@test "BRK-12 BRK-13: a registry that takes the connection and is silent is bounded too" {
+@test "BRK-12 BRK-13: a registry that takes the connection and is silent is bounded too, in TLS as well (timeout path)" {
+	local mute
 	is 503 registry_unreachable /pypi/simple/silent/
 	grep -qi '^x-kaizen-package-registry: unreachable' head
 	valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw KEYS '{kz:*}:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
+	# a port that takes connections and says nothing, as TLS begins
+	python3 -c '
+import socket, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(64)
+print(s.getsockname()[1], flush=True)
+time.sleep(600)' >port.mute 3>&- &
+	mute=$!
+	kz_wait 20 test -s port.mute
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$(cat port.mute)/simple/\"}}"
+	is 503 registry_unreachable /pypi/simple/pure/
+	grep -qi '^x-kaizen-package-registry: unreachable' head
+	kill "$mute"
+	usual
 	# what this gateway saw itself is its own: it starts anew
 	s6-svc -r "$KZ_STATE/service/kz-gateway"
 	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
