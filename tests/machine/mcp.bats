@@ -5,12 +5,19 @@ load ../kz
 
 setup_file() {
 	CLIENTS=$("$BATS_TEST_DIRNAME/../mcp/get-clients")
-	export CLIENTS
-	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_ACQUIRE_WAIT_SECONDS=120
+	FIX=$(mktemp -d /tmp/kzp.XXXXXX)
+	export CLIENTS FIX
+	python3 "$BATS_TEST_DIRNAME/../registry/registry.py" "$FIX" </dev/null >"$FIX/out" 2>&1 3>&- &
+	echo $! >"$FIX/pid"
+	kz_wait 20 test -s "$FIX/port"
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_ACQUIRE_WAIT_SECONDS=120 SANDBOX_EGRESS_MODE=isolated \
+		SANDBOX_PACKAGE_REGISTRIES="{\"pypi\":{\"index\":\"http://127.0.0.1:$(cat "$FIX/port")/simple/\"}}"
 }
 
 teardown_file() {
+	kill "$(cat "$FIX/pid")"
 	kz_stop
+	rm -rf "$FIX"
 }
 
 setup() {
@@ -33,6 +40,7 @@ both() {
 @test "MCP: cells of a kernel keep their variables, and what is not kept is told" { both kernel; }
 @test "MCP: it sees progress, which only grows" { both progress; }
 @test "MCP: it cancels a long run: the program is ended and the worker given back" { both cancel; }
+@test "MCP BRK-5: it has packages installed, in isolated mode, and the conversation keeps them" { both packages; }
 @test "MCP: refusals come with their reason, and identity is never an argument" { both refusals; }
 
 @test "MCP: runs are the configured actor's; nothing else of the environment counts" {

@@ -144,6 +144,21 @@ const scenarios = {
 		assert.equal(running(mark), false);
 	},
 
+	async packages(client) {
+		const one = await client.call('run_code', { packages: ['pure==1.0'], code: 'import pure; print(pure.VERSION)' });
+		assert.deepEqual([one.isError, one.structuredContent.stdout.head], [false, '1.0+local\n']);
+		assert.deepEqual(one.structuredContent.packages.map((p) => [p.for, p.name, p.version]), [['python', 'pure', '1.0+local']]);
+		// it stays with the conversation, and the program has no way to the broker
+		const two = await client.call('run_code', {
+			code: 'import pure, socket\nprint(pure.VERSION)\ntry: socket.create_connection(("127.0.0.1", 8000))\nexcept OSError as e: print(e.errno)',
+		});
+		assert.equal(two.structuredContent.stdout.head, '1.0+local\n111\n');
+		const none = await client.call('run_code', { packages: ['nosuchpackage'], code: 'print("ran")' });
+		assert.deepEqual([none.isError, none.structuredContent.outcome, none.structuredContent.reason], [true, 'not_run', 'dependency_install_failed']);
+		assert.deepEqual(none.structuredContent.not_run.packages, ['nosuchpackage']);
+		assert.match(none.content[0].text, /nosuchpackage/);
+	},
+
 	async refusals(client) {
 		const refused = async (name, args, reason, words) => {
 			const r = await client.call(name, args);

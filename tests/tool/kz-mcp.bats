@@ -106,6 +106,13 @@ talk() {
 	is '.[0].result.tools | map(.inputSchema.properties | has("actor") or has("conversation")) | any' false
 }
 
+@test "what models read of cells is the text of docs/kernels.md" {
+	local docs=$BATS_TEST_DIRNAME/../../docs/kernels.md
+	printf '%s\n' '{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{'"$META"'}}' | served
+	is '.[0].result.tools[0].inputSchema.properties.kernel.description' \
+		"$(sed -n '/^## Text for a tool description$/,/^## [^T]/s/^> //p' "$docs" | tr '\n' ' ' | sed 's/ $//' | jq -Rc .)"
+}
+
 @test "a call without a stack is refused with the reason; so are arguments that no tool has" {
 	talk "$INIT" '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1"}}}' \
 		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_files"}}' \
