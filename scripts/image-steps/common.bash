@@ -32,6 +32,15 @@ long() {
 	return "$status"
 }
 
+# What a command prints goes to standard error; bars that redraw their line become plain lines where no terminal is.
+plain() {
+	if [ -t 2 ]; then
+		"$@" >&2
+	else
+		"$@" > >(tr '\r' '\n' >&2) 2>&1
+	fi
+}
+
 # One program of the image, in namespaces of its own, without network, with nothing of this machine's environment.
 # within ROOT [BWRAP_OPTION]... -- COMMAND...
 within() {

@@ -98,8 +98,7 @@ debian_build() {
 	options+=('--dpkgopt=path-include=/usr/share/doc/*/copyright')
 	mapfile -t sources < <(debian_sources "$SUITE")
 	[ ${#sources[@]} -gt 0 ] || exit 69
-	# progress bars on a terminal, plain lines elsewhere: both are mmdebstrap's own
 	# in namespaces of its own: with its first process all others and all mounts are gone
-	long unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" >&2 ||
+	plain long unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" ||
 		die 69 "mmdebstrap could not make the root; its message is above"
 }

@@ -140,7 +140,10 @@ s.txt secret True
 	scope '{"selection":["s=secret"]}'
 	scoped --compress -l shell -c 'seq 10000'
 	rec '.private_selection and .model_view.stdout.omitted_bytes > 0 and (.model_view.stdout | has("compressed") | not)'
-	scope '{"manifest":["a=1"]}'
+	# that workspace is marked now; another one is not
+	scoped --compress -l shell -c 'seq 10000'
+	rec '.model_view.stdout | has("compressed") | not'
+	scope '{"conversation":"other","manifest":["a=1"]}'
 	scoped --compress -l shell -c 'seq 10000'
 	rec '.model_view.stdout.compressed.by == "builtin"'
 	rm "$KZ_STATE/env/KZ_COMPRESS"

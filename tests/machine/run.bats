@@ -330,7 +330,7 @@ taken() {
 			kz status
 			return 1
 		}
-		if [ $((i % 2)) -eq 0 ]; then kill -KILL $pid; else kill -INT $pid; kill -TERM $pid; fi
+		if [ $((i % 2)) -eq 0 ]; then kill -KILL $pid; else kill -INT $pid; kill -TERM $pid || true; fi
 		wait $pid || true
 		: >out
 	done
