@@ -19,7 +19,7 @@ static struct kz_ms wall_bound(const struct kz_job *j)
 }
 
 /* Arguments travel as JSON, which carries UTF-8 only. */
-static enum kz_rc check_args(const struct kz_job *j, struct kz_err *err)
+static enum kz_rc check_args(struct kz_job *j, struct kz_err *err)
 {
 	size_t total = 0;
 
@@ -69,6 +69,53 @@ static enum kz_rc forbid(struct kz_job *j, const struct kz_err *refused, struct 
 	return refused->rc;
 }
 
+static enum kz_rc check_approval(struct kz_job *j, struct kz_err *err)
+{
+	if (!j->ask->approval || kz_approval_valid(j->ask->approval))
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_USAGE,
+			 "--approve needs 1 to %d printable characters without blanks",
+			 KZ_APPROVAL_MAX);
+}
+
+static enum kz_rc read_source(struct kz_job *j, struct kz_err *err)
+{
+	return kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,
+			      j->cancel_fd, err);
+}
+
+static enum kz_rc load_settings(struct kz_job *j, struct kz_err *err)
+{
+	enum kz_rc rc = kz_conf_load(&j->conf, NULL, err);
+
+	if (!rc)
+		j->wall = wall_bound(j);
+	return rc;
+}
+
+static enum kz_rc hash_names(struct kz_job *j, struct kz_err *err)
+{
+	return kz_who_hash(&j->who, j->conf.state, err);
+}
+
+typedef enum kz_rc (*step_fn)(struct kz_job *j, struct kz_err *err);
+
+static enum kz_rc each(struct kz_job *j, const step_fn *steps, size_t count, struct kz_err *err)
+{
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = steps[i](j, err);
+	return rc;
+}
+
+/* What is asked for, as far as that tells by itself. */
+static const step_fn asked[] = { check_approval, check_args, kz_job_input_names, kz_job_outputs,
+				 read_source };
+/* What it comes to here. */
+static const step_fn found[] = { kz_job_env, load_settings, kz_job_inputs, kz_job_packages_plan,
+				 hash_names };
+
 enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 {
 	const char *actor = j->ask->actor, *conversation = j->ask->conversation;
@@ -80,40 +127,19 @@ enum kz_rc kz_job_prepare(struct kz_job *j, struct kz_err *err)
 		return denied;
 	}
 	rc = kz_who_set(&j->who, actor, conversation, err);
-
-	if (!rc && j->ask->approval && !kz_approval_valid(j->ask->approval))
-		rc = kz_refuse(err, KZ_R_USAGE,
-			       "--approve needs 1 to %d printable characters without blanks",
-			       KZ_APPROVAL_MAX);
 	if (!rc)
-		rc = check_args(j, err);
-	if (!rc)
-		rc = kz_job_input_names(j, err);
-	if (!rc)
-		rc = kz_job_outputs(j, err);
-	if (!rc)
-		rc = kz_source_read(&j->source, j->ask->path, j->ask->code, j->ask->language,
-				    j->cancel_fd, err);
+		rc = each(j, asked, sizeof(asked) / sizeof(*asked), err);
 	if (!rc && kz_source_permitted(&j->source, &admin))
 		return forbid(j, &admin, err);
 	if (!rc)
-		rc = kz_job_env(j, err);
-	if (!rc)
-		rc = kz_conf_load(&j->conf, NULL, err);
-	if (!rc)
-		rc = kz_job_inputs(j, err);
+		rc = each(j, found, sizeof(found) / sizeof(*found), err);
 	if (rc)
 		return rc;
-	j->wall = wall_bound(j);
-	rc = kz_job_packages_plan(j, err);
-	if (rc)
-		return rc;
-	rc = kz_who_hash(&j->who, j->conf.state, err);
-	if (!rc && !denied)
+	if (!denied)
 		denied = kz_kernel_check(j, &refused);
 	if (denied == KZ_E_USAGE) {
 		*err = refused;
 		return denied;
 	}
-	return !rc && denied ? deny(j, &refused, err) : rc;
+	return denied ? deny(j, &refused, err) : KZ_OK;
 }
