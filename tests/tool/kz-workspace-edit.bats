@@ -261,6 +261,36 @@ tag() {
 	refused 77 unknown_tag edit "[small.txt#$t]\\nPUT 1.=1:\\n+z\\n"
 }
 
+# The record of one text is its bytes, its path and 109 more.
+@test "BOUND-7 HL-8 sixty-four MiB, the bound nobody can raise: a record of that size is kept and edited, one byte more is refused" {
+	local bound=67108864 t z
+	# objects are never changed: name, size and time tell as much as half a gigabyte of digests
+	stored() { find "$KZ_STATE/objects" -type f -printf '%p %s %T@\n' | sort; }
+	run ! kz config set SANDBOX_HASHLINE_STATE_MAX_BYTES=$((bound + 1))
+	[[ $output == *SANDBOX_HASHLINE_STATE_MAX_BYTES* ]]
+	kz config set SANDBOX_WORKSPACE_MAX_BYTES=$((3 * bound))
+	kz config set SANDBOX_HASHLINE_STATE_MAX_BYTES=$bound
+	yes "$(head -c 1023 /dev/zero | tr '\0' x)" | head -c $((bound - 115)) >at
+	echo >>at
+	{ printf y && cat at; } >over
+	ws put a.txt=at
+	t=$(tag a.txt)
+	record() { find "$KZ_STATE/objects" -type f -size "$1c" -exec grep -l '^KZHL' {} + | wc -l; }
+	[ "$(record $bound)" -eq 1 ]
+	# the older text makes room; the new one is known, by its tag
+	z=$(head -c 1023 /dev/zero | tr '\0' z)
+	t=$(edit "[a.txt#$t]\\nPUT 1.=1:\\n+$z\\n" | jq -r '.sections[0].tag')
+	[ "$(record $bound)" -ge 1 ]
+	refused 65 lines_over_bound edit "[a.txt#$t]\\nPUT 1.=1:\\n+z$z\\n"
+	{ printf '%s\n' "$z" && tail -c +1025 at; } >want
+	ws get a.txt | cmp - want
+	ws put a.txt=over
+	refused 65 lines_over_bound ws read -r 1-1 a.txt
+	ws rm a.txt
+	kz config set SANDBOX_HASHLINE_STATE_MAX_BYTES=65536
+	kz config set SANDBOX_WORKSPACE_MAX_BYTES=8388608
+}
+
 @test "HL-1 HL-4 HL-12 WS-9 code sees its files and nothing of the record, and makes anchors stale" {
 	put a.txt 'line 1\nline 2\nline 3\n'
 	t=$(tag a.txt)
