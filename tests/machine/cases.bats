@@ -47,6 +47,7 @@ one_leased() { [ "$(kz-lease list -j | wc -l)" -eq 1 ]; }
 
 @test "LEASE-7 resume by key: after a release the same actor and conversation waits for nothing that is dead" {
 	local i
+	kz_run -A a -C c -l shell -c 'echo mine >f'
 	for i in 1 2 3 4 5 6; do
 		# -t 0: served at once or not at all
 		kz-lease acquire -A a -C c -t 0 -j >lease
@@ -54,9 +55,9 @@ one_leased() { [ "$(kz-lease list -j | wc -l)" -eq 1 ]; }
 	done
 	kz-lease acquire -A a -C c -j >lease
 	release lease
-	kz_run -A a -C c -l shell -c 'ls -A'
+	kz_run -A a -C c -l shell -c 'ls -A; cat f'
 	[ "$status" -eq 0 ]
-	[ -z "$output" ]
+	[ "$output" = "$(printf 'f\nmine')" ]
 }
 
 @test "LEASE-1 latency cliff: more acquires than the pool has each get a worker or are told to come later" {
@@ -186,7 +187,7 @@ nothing typed 0" ]
 	exec 8>&-
 }
 
-@test "BOUND-11 control path starves: with all of its processor, memory and processes used up a lease is still served" {
+@test "BOUND-11 control path starves: with all of its processor, memory and processes used up leases and files are still served" {
 	local id token pid
 	kz-lease acquire -A a -C c -j >lease
 	id=$(jq -r .lease lease)
@@ -204,6 +205,9 @@ while True: pass' >out 2>err &
 	KZ_LEASE_TOKEN=$token kz-lease renew "$id"
 	kz-lease show "$id"
 	kz status >/dev/null
+	KZ_LEASE=$id KZ_LEASE_TOKEN=$token kz-workspace put f=lease
+	[ "$(kz-workspace list -A a -C c)" = f ]
+	kz-workspace get -A a -C c f | cmp - lease
 	kz_run -A b -C d -c 'print(2)'
 	[ "$output" = 2 ]
 	# the release ends the program, whatever it does

@@ -53,6 +53,39 @@ s.txt secret True
 	python3 "$TOOL/../schema.py" --expect record <rec
 }
 
+@test "PRJ-6 RO projection: the place is one read-only file system with nothing mounted inside, whatever code tries" {
+	scope '{"manifest":["a.txt=alpha"],"selection":["s.txt=secret"]}'
+	scoped -l python -c '
+import errno, os, subprocess
+d = os.environ["KAIZEN_SHARED_RESOURCES_DIR"]
+def why(f, *a):
+    try:
+        f(*a)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+    return "done"
+def tries():
+    print(why(open, d + "/new", "w"), why(os.mkdir, d + "/dir"), why(os.unlink, d + "/a.txt"), why(os.symlink, "a", d + "/l"), why(os.rename, d + "/a.txt", d + "/b"))
+    print(sorted({why(open, d + "/" + f, "r+b") for f in os.listdir(d)} - {"EACCES", "EROFS"}))
+tries()
+for c in (["mount", "-o", "remount,rw", d], ["mount", "-o", "remount,bind,rw", d], ["mount", "-t", "tmpfs", "none", d], ["umount", "-l", d]):
+    print(subprocess.run(c, capture_output=True).returncode != 0)
+tries()
+for l in open("/proc/self/mountinfo"):
+    if (l.split()[4] + "/").startswith(d + "/"):
+        print(l.split()[4], l.split()[5].split(",")[0])'
+	[ "$status" -eq 0 ]
+	[ "$output" = "EROFS EROFS EROFS EROFS EROFS
+[]
+True
+True
+True
+True
+EROFS EROFS EROFS EROFS EROFS
+[]
+/work/shared ro" ]
+}
+
 @test "PRJ-9: without a file neither variable is there, whatever -e says, and the place is empty" {
 	scope '{}'
 	scoped -e KAIZEN_SHARED_RESOURCES_DIR=/tmp -e KAIZEN_SHARED_RESOURCES_MANIFEST='[]' -l shell -c 'env | grep -c ^KAIZEN; ls -A /work/shared'

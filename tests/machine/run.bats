@@ -177,15 +177,17 @@ json.dump(sorted(os.listdir(".")), open("result.json", "w"))'
 	[ "$(find out -type f | wc -l)" -eq 2 ]
 }
 
-@test "OUT-3 confused deputy: links, devices and directories are not retained, and cost only themselves" {
+@test "OUT-3 confused deputy: links, sockets, pipes and directories are not retained, and cost only themselves" {
 	mkdir out
-	kz_run -o link -o dir -o fifo -o good -d out -l shell -c 'ln -s /etc/passwd link; mkdir dir; mkfifo fifo; echo ok >good'
+	kz_run -o link -o dir -o fifo -o sock -o to-sock -o good -d out -l shell -c 'ln -s /etc/passwd link; mkdir dir; mkfifo fifo
+		python3 -c "import socket; socket.socket(socket.AF_UNIX).bind(\"sock\")"; ln -s sock to-sock; echo ok >good'
 	[ "$status" -eq 125 ]
 	[[ $(tail -n 1 <<<"$error") == "kz-run: output_not_regular: output link: "* ]]
 	kz_record_is outcome failed
 	kz_record_is exit 0
 	kz_record_is reason output_not_regular
 	kz_record_is 'outputs|length' 1
+	[ "$(grep -c ': output_not_regular: ' <<<"$error")" -eq 5 ]
 	[ "$(ls -A out)" = good ]
 	kz_run -o d/passwd -d out -l shell -c 'ln -s /etc d'
 	[ "$status" -eq 125 ]

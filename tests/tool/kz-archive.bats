@@ -32,11 +32,11 @@ shows() {
 	diff <(cat) <(entries show "$@")
 }
 
-@test "WS-15: absolute, empty, parent and overlong names, and such with a zero byte are refused" {
+@test "WS-15 confused deputy: absolute, empty, parent and overlong names, and such with a zero byte are refused" {
 	for c in absolute dotdot empty-name nul long-component long-name deep; do refuses $c; done
 }
 
-@test "WS-15: devices, fifos and what lies below something that is no directory are refused" {
+@test "WS-15 confused deputy: devices, fifos and what lies below something that is no directory are refused" {
 	for c in fifo char block through-link through-file link-after; do refuses $c; done
 }
 
@@ -44,7 +44,7 @@ shows() {
 	for c in twice twice-other; do refuses $c; done
 }
 
-@test "WS-15: a hard link to anything but an earlier file inside is refused" {
+@test "WS-15 confused deputy: a hard link to anything but an earlier file inside is refused" {
 	for c in hardlink-out hardlink-absolute hardlink-later hardlink-self hardlink-symlink hardlink-dir; do refuses $c; done
 }
 
@@ -107,7 +107,7 @@ shows() {
 	[ "$status" -eq 65 ]
 }
 
-@test "WS-15: any tree goes through a tar exactly, in any locale, and the same tree makes the same bytes" {
+@test "WS-15 hostile bytes: any tree goes through a tar exactly, in any locale, and the same tree makes the same bytes" {
 	python3 - <<-'EOF'
 		import os
 		os.umask(0)

@@ -52,7 +52,7 @@ refused() {
 	refused 125 unsupported_language prog
 }
 
-@test "OUT-3 names of inputs and outputs" {
+@test "OUT-3 hostile bytes: names of inputs and outputs" {
 	refused 64 input_name_invalid -i ../a=prog.py prog.py
 	refused 64 input_name_invalid -i /a=prog.py prog.py
 	refused 64 input_name_invalid -i =prog.py prog.py

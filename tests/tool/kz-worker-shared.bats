@@ -49,7 +49,7 @@ see() {
 		put $LEASE shared b "$PWD/b" + exec $LEASE 20000 100000 /usr/bin/python3 -c "$1" + reset $LEASE t
 }
 
-@test "PRJ-6: shared files are read, and no way to write them is open" {
+@test "PRJ-6 RO projection: shared files are read, and no way to write them is open" {
 	see '
 import os
 d = "/work/shared"

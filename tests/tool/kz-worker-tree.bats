@@ -45,7 +45,7 @@ ln d/e/f/g hard; chmod 4755 case; chmod 000 CASE; chmod 2777 shared; chmod 1777 
 touch -d "1969-12-31 23:59:58.123456789 UTC" empty; touch -d "2100-01-02 03:04:05.000000001 UTC" emptydir
 touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 
-@test "WS-15 WS-9: a tree goes out, through a tar, and in again, exactly" {
+@test "WS-15 WS-9 hostile bytes: a tree goes out, through a tar, and in again, exactly" {
 	stream_of "$BATS_TEST_TMPDIR/first" "$odd"
 	[ "$status" -eq 0 ]
 	entries show <"$BATS_TEST_TMPDIR/first" | tee "$BATS_TEST_TMPDIR/list"
@@ -126,7 +126,7 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 	cmp "$BATS_TEST_TMPDIR/s" "$WORKER_STATE/out"
 }
 
-@test "WS-15: a stream that is hostile or out of order is refused and leaves nothing" {
+@test "WS-15 confused deputy: a stream that is hostile or out of order is refused and leaves nothing" {
 	local -a reasons=() files=()
 	local streams="" i
 	while IFS='|' read -r reason lines; do
@@ -202,7 +202,7 @@ is_empty() {
 	done
 }
 
-@test "EXEC-4: while a program runs the workspace does not move, and another lease's never" {
+@test "EXEC-4 confused deputy: while a program runs the workspace does not move, and another lease's never" {
 	"$WORKER_BUILD/tests/tool/wk" "$WORKER_STATE" w-1 "$(cat "$WORKER_STATE/instance")" \
 		bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 60000 1000 /bin/sh -c 'echo up; exec sleep 60' \
 		>"$BATS_TEST_TMPDIR/up" 3>&- &
@@ -224,7 +224,7 @@ is_empty() {
 	wk reset "$LEASE" t
 }
 
-@test "BOUND-11: a tree over the disk or over the files allowed is refused, and the worker goes on" {
+@test "BOUND-11 inode exhaustion: a tree over the disk or over the files allowed is refused, and the worker goes on" {
 	python3 -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import entries
@@ -275,7 +275,7 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	refused malformed_input
 }
 
-@test "WS-9: nothing outside is read or written: links of the tenant's are never followed" {
+@test "WS-9 confused deputy: nothing outside is read or written: links of the tenant's are never followed" {
 	stream_of "$BATS_TEST_TMPDIR/s" 'ln -s /work/code out; ln -s /etc etc; ln -s /tmp/canary file; echo what-is-outside >/tmp/canary; ln -s . self; ln -s out/../.. far'
 	[ "$status" -eq 0 ]
 	[ "$(entries show <"$BATS_TEST_TMPDIR/s" | grep -c ^link)" -eq 5 ]

@@ -290,7 +290,7 @@ except OSError: pass'
 	[ "$(tr '\n' ' ' <"$WORKER_STATE/out")" = '256 0022 755 1777 kz ' ]
 }
 
-@test "EXEC-2: files go in and out; links, fifos and directories do not" {
+@test "EXEC-2 confused deputy: files go in and out; links, fifos and directories do not" {
 	printf 'a\0b' >"$WORKER_STATE/in"
 	wk bind "$LEASE" "$(fence)" 60000 + put "$LEASE" space d/in "$WORKER_STATE/in" \
 		+ put "$LEASE" code main "$WORKER_STATE/in" \
@@ -309,6 +309,44 @@ except OSError: pass'
 		grep -qE '^(output_not_regular|output_missing|path_rejected):' "$WORKER_STATE/err"
 		wk reset "$LEASE" t
 	done
+}
+
+# kz-run reads when no program is there any more; process 1 has to stand it all the same.
+@test "OUT-3 confused deputy: what a running program swaps with a link while it is read is refused or exact, and both happen" {
+	local name pid tries=0 exact='' refused=''
+	"$WORKER_BUILD/tests/tool/wk" "$WORKER_STATE" w-1 "$(cat "$WORKER_STATE/instance")" \
+		bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 600000 1000 /usr/bin/python3 -c '
+import os, time
+def pause(): time.sleep(0.001)
+os.mkdir("d")
+for n in ("d/passwd", "f"): open(n, "w").write("a" * 300000)
+print("up", flush=True)
+while True:
+    os.symlink("/etc/passwd", "u"); os.rename("u", "f"); pause()
+    open("t", "w").write("a" * 300000); os.rename("t", "f"); pause()
+    os.rename("d", "e"); os.symlink("/etc", "d"); pause()
+    os.unlink("d"); os.rename("e", "d"); pause()' >"$BATS_TEST_TMPDIR/up" 3>&- &
+	pid=$!
+	kz_wait 20 grep -q up "$BATS_TEST_TMPDIR/up"
+	until [[ $exact == *f* && $exact == *d* && $refused == *f* && $refused == *d* ]]; do
+		tries=$((tries + 1))
+		[ "$tries" -le 500 ]
+		for name in f d/passwd; do
+			wk get "$LEASE" "$name" 1000000
+			if [ "$status" -eq 0 ]; then
+				[ "$(tr -d a <"$WORKER_STATE/out" | wc -c)" -eq 0 ]
+				[ "$(wc -c <"$WORKER_STATE/out")" -eq 300000 ]
+				exact+=$name
+			else
+				grep -qE '^(output_not_regular|output_missing):' "$WORKER_STATE/err"
+				! grep -q ^output_not_regular: "$WORKER_STATE/err" || refused+=$name
+			fi
+		done
+	done
+	kill "$pid"
+	wait "$pid" || true
+	wk reset "$LEASE" t
+	[ "$status" -eq 0 ]
 }
 
 @test "OUT-3: an output over its bound is refused, at the bound it is given" {

@@ -71,7 +71,7 @@ lines_are_valid() {
 	lines_are_valid out
 }
 
-@test "WS-3 INV-35 another actor, another conversation, and names that concatenate alike see nothing" {
+@test "WS-3 INV-35 same workspace twice: another actor, another conversation, and names that concatenate alike see nothing" {
 	echo secret >f
 	kz-workspace put -A ab -C c f
 	kz-workspace put -A actor-canary -C conversation-canary f
@@ -86,7 +86,7 @@ lines_are_valid() {
 	[ -z "$(find "$KZ_STATE/objects" -name '*canary*')" ]
 }
 
-@test "WS-10 paths: absolute, parent, control characters, links, what is missing" {
+@test "WS-10 confused deputy: paths that are absolute, parent, control characters, links, what is missing" {
 	mkdir -p t/d
 	echo x >t/f
 	ln -s f t/link
@@ -197,7 +197,7 @@ lines_are_valid() {
 	[ "$(jq -r 'select(.name == "new\nline") | .kind' lines)" = file ]
 }
 
-@test "WS-15 hostile archives are refused as a whole, and nothing outside is touched" {
+@test "WS-15 confused deputy: hostile archives are refused as a whole, and nothing outside is touched" {
 	echo canary >"$BATS_FILE_TMPDIR/canary"
 	echo keep >keep
 	ws put keep
@@ -212,7 +212,7 @@ lines_are_valid() {
 	[ "$(cat "$BATS_FILE_TMPDIR/canary")" = canary ]
 }
 
-@test "WS-10 export and get write the one file: a link there is replaced, a directory or a device is not" {
+@test "WS-10 confused deputy: export and get write the one file: a link there is replaced, a directory or a device is not" {
 	echo content >f
 	ws put f
 	echo canary >canary
@@ -234,7 +234,7 @@ lines_are_valid() {
 	refused 64 usage ws export -j
 }
 
-@test "WS-16 a writer waits for who is at work, and is told when that takes too long" {
+@test "WS-16 same workspace twice: a writer waits for who is at work, and is told when that takes too long" {
 	echo x >x
 	kz-lease acquire -A a -C "$C" -j >lease
 	refused 75 workspace_busy ws put x
@@ -248,7 +248,7 @@ lines_are_valid() {
 	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease release "$(jq -r .lease lease)"
 }
 
-@test "WS-16 writers at once: every file of each is there in the end" {
+@test "WS-16 same workspace twice: writers at once: every file of each is there in the end" {
 	local i pids=()
 	for i in 1 2 3 4; do
 		echo "$i" >"f$i"
