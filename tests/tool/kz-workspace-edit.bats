@@ -270,10 +270,10 @@ tag() {
 	[[ $output == *SANDBOX_HASHLINE_STATE_MAX_BYTES* ]]
 	kz config set SANDBOX_WORKSPACE_MAX_BYTES=$((3 * bound))
 	kz config set SANDBOX_HASHLINE_STATE_MAX_BYTES=$bound
-	yes "$(head -c 1023 /dev/zero | tr '\0' x)" | head -c $((bound - 115)) >at
-	echo >>at
-	{ printf y && cat at; } >over
-	ws put a.txt=at
+	yes "$(head -c 1023 /dev/zero | tr '\0' x)" | head -c $((bound - 115)) >fits
+	echo >>fits
+	{ printf y && cat fits; } >over
+	ws put a.txt=fits
 	t=$(tag a.txt)
 	record() { find "$KZ_STATE/objects" -type f -size "$1c" -exec grep -l '^KZHL' {} + | wc -l; }
 	[ "$(record $bound)" -eq 1 ]
@@ -282,7 +282,7 @@ tag() {
 	t=$(edit "[a.txt#$t]\\nPUT 1.=1:\\n+$z\\n" | jq -r '.sections[0].tag')
 	[ "$(record $bound)" -ge 1 ]
 	refused 65 lines_over_bound edit "[a.txt#$t]\\nPUT 1.=1:\\n+z$z\\n"
-	{ printf '%s\n' "$z" && tail -c +1025 at; } >want
+	{ printf '%s\n' "$z" && tail -c +1025 fits; } >want
 	ws get a.txt | cmp - want
 	ws put a.txt=over
 	refused 65 lines_over_bound ws read -r 1-1 a.txt
