@@ -2,7 +2,7 @@
 """An S3 server that knows If-None-Match, lists three names a page, and misbehaves on demand: s3.py DIR [CERT]
 
 DIR/port is written when it listens.  DIR/mode says how the next requests are answered; "mode:N" only the next N, then
-well.  DIR/log gets a line a request: METHOD PATH MODE.  With CERT (certificate and key) it speaks TLS.  Nothing is verified:
+well; "mode@N" all but the next N, which are answered well.  DIR/log gets a line a request: METHOD PATH MODE.  With CERT (certificate and key) it speaks TLS.  Nothing is verified:
 signatures are the real servers' task.
 """
 import http.server
@@ -27,7 +27,12 @@ def take_mode():
     except FileNotFoundError:
         return "well"
     if not left:
-        return mode
+        mode, _, left = mode.partition("@")
+        if not left or left == "0":
+            return mode
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"{mode}@{int(left) - 1}")
+        return "well"
     if left == "0":
         return "well"
     with open(path, "w", encoding="ascii") as f:
