@@ -164,10 +164,10 @@ open("a.pdf", "wb").write(d + x + b"trailer\n<</Size 4/Root 1 0 R>>\nstartxref\n
 		tries=$((tries + 1))
 		[ "$tries" -le 40 ]
 		rm -rf out/*
-		# the program ends when the loop is seen to run: f and g were links before
+		# the program ends some hundredths of a second after the first swaps, each time others
 		events -o f -o g -l shell -c 'head -c 1000000 /dev/zero | tr "\0" a >a; cp a f; cp a g
 			(while :; do ln -sf /etc/passwd u; mv -fT u f; cp a t; mv -fT t f; ln -sf /etc/passwd u; mv -fT u g; cp a t; mv -fT t g; echo >>swaps; done) >/dev/null 2>&1 &
-			until [ -s swaps ]; do :; done' || true
+			until [ -s swaps ]; do :; done; sleep "$1"' "0.0$((tries % 10))" || true
 		for f in f g; do
 			case $(jq -c "[(.outputs[] | select(.name == \"$f\") | .bytes), (.model_view.diagnostics[] | select(.output == \"$f\") | .reason)]" rec) in
 			'[1000000]')
@@ -179,7 +179,10 @@ open("a.pdf", "wb").write(d + x + b"trailer\n<</Size 4/Root 1 0 R>>\nstartxref\n
 				refused=$((refused + 1))
 				[ ! -e "out/$f" ] && [ ! -L "out/$f" ]
 				;;
-			*) false ;;
+			*)
+				cat rec
+				false
+				;;
 			esac
 		done
 		[ "$(grep -c root: lines)" -eq 0 ]
@@ -200,6 +203,7 @@ for n in ("n1", "n2", "n3"):
             i += 1
             open("t" + n, "w").write(str(i)); os.rename("t" + n, n)
 while not all(os.path.exists(n) for n in ("n1", "n2", "n3")): time.sleep(0.01)'
+	cat rec
 	[ "$status" -eq 0 ]
 	is '.outputs | length' 3
 	[ "$(jq .killed_count rec)" -ge 3 ]
