@@ -22,11 +22,19 @@ static void stop(struct kz_xml *x, enum kz_rc rc)
 	(void)XML_StopParser(x->parser, XML_FALSE);
 }
 
+/* Later versions have another name for it and warn of this one, which is all that the oldest has. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static unsigned long line_of(const struct kz_xml *x)
+{
+	return (unsigned long)XML_GetCurrentLineNumber(x->parser);
+}
+#pragma GCC diagnostic pop
+
 static void refuse(struct kz_xml *x, const char *what)
 {
 	if (x->rc == KZ_OK)
-		stop(x, kz_err_set(x->err, KZ_E_DATA, "line %lu: %s",
-				   (unsigned long)XML_GetCurrentLineNumber(x->parser), what));
+		stop(x, kz_err_set(x->err, KZ_E_DATA, "line %lu: %s", line_of(x), what));
 }
 
 /* expat may still call after it was stopped: nothing reaches the sink then. */
