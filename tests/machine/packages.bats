@@ -87,8 +87,9 @@ not_run() {
 
 @test "BRK-1 BRK-25: npm, scoped and with dependencies, for require and import" {
 	jrun -C "$C" -l node -r @scope/three -c 'console.log(require("@scope/three"), require("two"), require("one"))'
-	[ "$output" = "3.0.0 2.0.0 1.0.0" ]
-	rec '[.packages[] | .name + "@" + .version] == ["@scope/three@3.0.0","one@1.0.0","two@2.0.0"]'
+	# which of the two that fit, one of them deprecated, is npm's choice
+	[[ $output =~ ^3\.0\.0\ 2\.0\.0\ 1\.[01]\.0$ ]]
+	rec '[.packages[] | .name + "@" + .version | sub("^one@1[.][01][.]0$"; "one")] == ["@scope/three@3.0.0","one","two@2.0.0"]'
 	rec '.packages | all(.digest | test("^sha512-")) and all(.for == "node")'
 	: >"$FIX/log"
 	echo 'import three from "@scope/three"; import one from "one"; console.log(three, one)' >x.mjs
@@ -374,7 +375,7 @@ print([os.path.join(d, n) for top in ("/work/packages", "/work/code", "/tmp") fo
 	jrun -C "$C" -k -r nosuchpackage -c 'print("ran")'
 	not_run dependency_install_failed
 	jrun -C "$C" -l node -k -r one -c 'console.log(require("one"))'
-	[ "$output" = 1.0.0 ]
+	[[ $output =~ ^1\.[01]\.0$ ]]
 }
 
 # The last one, as its host is left alone for a while after.
