@@ -99,13 +99,16 @@ gates() {
 }
 
 verify() {
-	local dir=$1 sum
+	local dir=$1 sum now status=0
 	sum=$(sha256sum <"$dir/files.tsv" | cut -d' ' -f1)
 	[ "$sum" = "$(jq -r .files.sha256 "$dir/manifest.json")" ] || die 1 "the list of files is not the manifest's"
-	list_files "$dir/root" | diff "$dir/files.tsv" - | sed -n 's/^[<>] //p' | cut -f5 | sort -u | head -n 20 >"${TMPDIR:-/tmp}/image.$$" || true
-	sum=$(cat "${TMPDIR:-/tmp}/image.$$")
-	rm "${TMPDIR:-/tmp}/image.$$"
-	[ -z "$sum" ] || die 1 "altered, gone or new: $(tr '\n' ' ' <<<"$sum")"
+	now=$(mktemp -d)
+	list_files "$dir/root" >"$now/files" || status=2
+	[ $status -ne 0 ] || diff "$dir/files.tsv" "$now/files" >"$now/diff" || status=$?
+	[ $status -ne 1 ] || sum=$(sed -n 's/^[<>] //p' "$now/diff" | cut -f5 | sort -u | sed -n '1,20p' | tr '\n' ' ')
+	rm -r "$now"
+	[ $status -ne 1 ] || die 1 "altered, gone or new: $sum"
+	[ $status -eq 0 ] || die 1 "the files cannot be listed and compared"
 	say "every file is as the manifest says"
 	digest "$dir"
 }
