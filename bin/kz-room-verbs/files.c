@@ -3,10 +3,7 @@
 
 int kz_verb_upload(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
+	struct kz_room_call c = { .cli = cli };
 	struct kz_room_upload u = { .owner = NULL };
 	const struct kz_opt opts[] = {
 		{ 0, "name", KZ_OPT_TEXT, &u.name, "NAME",
@@ -17,110 +14,65 @@ int kz_verb_upload(struct kz_cli *cli, int argc, char **argv)
 		  0, 0 },
 		{ 0, "state", KZ_OPT_TEXT, &u.state, "STATE",
 		  "ready (default), processing, failed or unreadable", 0, 0 },
-		KZ_ROOM_OPT_DB(&db),
+		KZ_ROOM_OPT_DB(&c.db),
 		KZ_OPT_END,
 	};
 	const struct kz_usage usage = {
 		"kz-room", "upload", KZ_UPLOAD_SYNOPSIS, KZ_UPLOAD_WHAT, opts, 2, 2
 	};
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	u.owner = word[0];
-	u.file = word[1];
-	rc = kz_room_upload(r, &u, &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv)) {
+		u.owner = c.word[0];
+		u.file = c.word[1];
+		c.rc = kz_room_upload(c.room, &u, &c.out, &cli->err);
+	}
+	return kz_room_finish(&c);
 }
 
 int kz_verb_state(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
-	const struct kz_opt opts[] = {
-		KZ_ROOM_OPT_DB(&db),
-		KZ_OPT_END,
-	};
-	const struct kz_usage usage = { "kz-room", "state", KZ_STATE_SYNOPSIS, KZ_STATE_WHAT, opts,
+	struct kz_room_call c = { .cli = cli };
+	const struct kz_usage usage = { "kz-room", "state", KZ_STATE_SYNOPSIS, KZ_STATE_WHAT, NULL,
 					2,         2 };
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_state(r, word[0], word[1], &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv))
+		c.rc = kz_room_state(c.room, c.word[0], c.word[1], &c.out, &cli->err);
+	return kz_room_finish(&c);
 }
 
 int kz_verb_link(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
-	const struct kz_opt opts[] = {
-		KZ_ROOM_OPT_DB(&db),
-		KZ_OPT_END,
-	};
-	const struct kz_usage usage = { "kz-room", "link", KZ_LINK_SYNOPSIS, KZ_LINK_WHAT, opts,
+	struct kz_room_call c = { .cli = cli };
+	const struct kz_usage usage = { "kz-room", "link", KZ_LINK_SYNOPSIS, KZ_LINK_WHAT, NULL,
 					3,         3 };
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_link(r, word[0], word[1], word[2], false, &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv))
+		c.rc = kz_room_link(c.room, c.word[0], c.word[1], c.word[2], false, &c.out,
+				    &cli->err);
+	return kz_room_finish(&c);
 }
 
 int kz_verb_unlink(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
-	const struct kz_opt opts[] = {
-		KZ_ROOM_OPT_DB(&db),
-		KZ_OPT_END,
-	};
-	const struct kz_usage usage = { "kz-room", "unlink", KZ_LINK_SYNOPSIS, KZ_UNLINK_WHAT, opts,
+	struct kz_room_call c = { .cli = cli };
+	const struct kz_usage usage = { "kz-room", "unlink", KZ_LINK_SYNOPSIS, KZ_UNLINK_WHAT, NULL,
 					3,         3 };
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_link(r, word[0], word[1], word[2], true, &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv))
+		c.rc = kz_room_link(c.room, c.word[0], c.word[1], c.word[2], true, &c.out,
+				    &cli->err);
+	return kz_room_finish(&c);
 }
 
 int kz_verb_select(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
-	const struct kz_opt opts[] = {
-		KZ_ROOM_OPT_DB(&db),
-		KZ_OPT_END,
-	};
+	struct kz_room_call c = { .cli = cli };
 	const struct kz_usage usage = {
-		"kz-room", "select", KZ_SELECT_SYNOPSIS, KZ_SELECT_WHAT, opts, 2, -1
+		"kz-room", "select", KZ_SELECT_SYNOPSIS, KZ_SELECT_WHAT, NULL, 2, -1
 	};
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_select(r, word[0], word[1], (const char *const *)word + 2,
-			    (size_t)cli->operand_count - 2, &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv))
+		c.rc = kz_room_select(c.room, c.word[0], c.word[1], (const char *const *)c.word + 2,
+				      (size_t)cli->operand_count - 2, &c.out, &cli->err);
+	return kz_room_finish(&c);
 }

@@ -31,21 +31,17 @@ static enum kz_rc read_record(struct kz_json **record, struct kz_err *err)
 	return kz_err_set(err, KZ_E_DATA, "standard input has no record of kz-run");
 }
 
-static enum kz_rc take(struct kz_cli *cli, struct kz_room *r, const char *turn, const char *dir,
-		       struct kz_json **out)
+static enum kz_rc take(struct kz_room_call *c, const char *dir)
 {
 	kz_auto_json struct kz_json *record = NULL;
-	enum kz_rc rc = read_record(&record, &cli->err);
+	enum kz_rc rc = read_record(&record, &c->cli->err);
 
-	return rc ? rc : kz_room_outputs(r, turn, record, dir, out, &cli->err);
+	return rc ? rc : kz_room_outputs(c->room, c->word[0], record, dir, &c->out, &c->cli->err);
 }
 
 int kz_verb_outputs(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
+	struct kz_room_call c = { .cli = cli };
 	const char *dir = ".";
 	bool is_accept = false, is_drop = false;
 	const struct kz_opt opts[] = {
@@ -54,22 +50,20 @@ int kz_verb_outputs(struct kz_cli *cli, int argc, char **argv)
 		{ 0, "accept", KZ_OPT_FLAG, &is_accept, NULL, "link what is held", 0, 0 },
 		{ 0, "drop", KZ_OPT_FLAG, &is_drop, NULL,
 		  "leave what is held in the member's library", 0, 0 },
-		KZ_ROOM_OPT_DB(&db),
+		KZ_ROOM_OPT_DB(&c.db),
 		KZ_OPT_END,
 	};
 	const struct kz_usage usage = {
 		"kz-room", "outputs", KZ_OUTPUTS_SYNOPSIS, KZ_OUTPUTS_WHAT, opts, 1, 1
 	};
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	if (is_accept && is_drop)
-		rc = kz_refuse(&cli->err, KZ_R_USAGE, "--accept or --drop, not both");
-	else
-		rc = is_accept || is_drop ? kz_room_settle(r, word[0], is_accept, &out, &cli->err) :
-					    take(cli, r, word[0], dir, &out);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv)) {
+		if (is_accept && is_drop)
+			c.rc = kz_refuse(&cli->err, KZ_R_USAGE, "--accept or --drop, not both");
+		else
+			c.rc = is_accept || is_drop ? kz_room_settle(c.room, c.word[0], is_accept,
+								     &c.out, &cli->err) :
+						      take(&c, dir);
+	}
+	return kz_room_finish(&c);
 }

@@ -14,21 +14,28 @@ static enum kz_rc database(struct kz_cli *cli, const char **db)
 		       kz_err_set(&cli->err, KZ_E_USAGE, "no database: give --db or KZ_ROOM_DB");
 }
 
-bool kz_room_start(struct kz_cli *cli, const struct kz_usage *u, int argc, char **argv,
-		   const char **db, struct kz_room **r, int *status)
+/* Options and operands, and which database. out: false: there is nothing to do, c->rc says why */
+static bool parse(struct kz_room_call *c, const struct kz_usage *u, int argc, char **argv)
 {
-	enum kz_rc rc;
+	const struct kz_opt opts[] = { KZ_ROOM_OPT_DB(&c->db), KZ_OPT_END };
+	struct kz_usage usage = *u;
 
-	if (!kz_opt_parse(cli, u, argc, argv)) {
-		*status = kz_main_end(cli, cli->err.rc);
+	if (!usage.opts)
+		usage.opts = opts;
+	if (!kz_opt_parse(c->cli, &usage, argc, argv)) {
+		c->rc = c->cli->err.rc;
 		return false;
 	}
-	rc = database(cli, db);
-	if (!rc)
-		rc = kz_room_open(*db, r, &cli->err);
-	if (rc)
-		*status = kz_main_end(cli, rc);
-	return rc == KZ_OK;
+	c->word = c->cli->operands;
+	c->rc = database(c->cli, &c->db);
+	return !c->rc;
+}
+
+bool kz_room_start(struct kz_room_call *c, const struct kz_usage *u, int argc, char **argv)
+{
+	if (parse(c, u, argc, argv))
+		c->rc = kz_room_open(c->db, &c->room, &c->cli->err);
+	return c->room && !c->rc;
 }
 
 void kz_room_warn(const struct kz_json *change)
@@ -44,80 +51,57 @@ void kz_room_warn(const struct kz_json *change)
 	       count, NULL);
 }
 
-int kz_room_finish(struct kz_cli *cli, struct kz_room *r, enum kz_rc rc, struct kz_json *out)
+int kz_room_finish(struct kz_room_call *c)
 {
-	struct kz_err err = cli->err;
+	struct kz_err err = c->cli->err;
 
-	if (out && kz_out_json(cli, out) && !rc)
-		rc = cli->err.rc;
-	else if (rc)
-		cli->err = err;
-	kz_room_close(r);
-	return kz_main_end(cli, rc);
+	if (c->out && kz_out_json(c->cli, kz_take(c->out)) && !c->rc)
+		c->rc = c->cli->err.rc;
+	else if (c->rc)
+		c->cli->err = err;
+	kz_room_close(c->room);
+	return kz_main_end(c->cli, c->rc);
 }
 
 int kz_verb_init(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_json *out = NULL;
-	const struct kz_opt opts[] = { KZ_ROOM_OPT_DB(&db), KZ_OPT_END };
-	const struct kz_usage usage = { "kz-room", "init", KZ_INIT_SYNOPSIS, KZ_INIT_WHAT, opts,
+	struct kz_room_call c = { .cli = cli };
+	const struct kz_usage usage = { "kz-room", "init", KZ_INIT_SYNOPSIS, KZ_INIT_WHAT, NULL,
 					0,         0 };
-	enum kz_rc rc;
 
-	if (!kz_opt_parse(cli, &usage, argc, argv))
-		return kz_main_end(cli, cli->err.rc);
-	rc = database(cli, &db);
-	if (!rc)
-		rc = kz_room_init(db, &out, &cli->err);
-	return kz_room_finish(cli, NULL, rc, out);
+	if (parse(&c, &usage, argc, argv))
+		c.rc = kz_room_init(c.db, &c.out, &cli->err);
+	return kz_room_finish(&c);
 }
 
 int kz_verb_member(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
-	const struct kz_opt opts[] = {
-		KZ_ROOM_OPT_DB(&db),
-		KZ_OPT_END,
-	};
+	struct kz_room_call c = { .cli = cli };
 	const struct kz_usage usage = {
-		"kz-room", "member", KZ_MEMBER_SYNOPSIS, KZ_MEMBER_WHAT, opts, 1, 1
+		"kz-room", "member", KZ_MEMBER_SYNOPSIS, KZ_MEMBER_WHAT, NULL, 1, 1
 	};
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_member(r, word[0], &out, &cli->err);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv))
+		c.rc = kz_room_member(c.room, c.word[0], &c.out, &cli->err);
+	return kz_room_finish(&c);
 }
 
 int kz_verb_project(struct kz_cli *cli, int argc, char **argv)
 {
-	const char *db = NULL;
-	struct kz_room *r = NULL;
-	struct kz_json *out = NULL;
-	int status;
+	struct kz_room_call c = { .cli = cli };
 	bool is_leave = false;
 	const struct kz_opt opts[] = {
 		{ 0, "leave", KZ_OPT_FLAG, &is_leave, NULL, "take the member out of it", 0, 0 },
-		KZ_ROOM_OPT_DB(&db),
+		KZ_ROOM_OPT_DB(&c.db),
 		KZ_OPT_END,
 	};
 	const struct kz_usage usage = {
 		"kz-room", "project", KZ_PROJECT_SYNOPSIS, KZ_PROJECT_WHAT, opts, 2, 2
 	};
-	char **word;
-	enum kz_rc rc;
 
-	if (!kz_room_start(cli, &usage, argc, argv, &db, &r, &status))
-		return status;
-	word = cli->operands;
-	rc = kz_room_project(r, word[0], word[1], is_leave, &out, &cli->err);
-	kz_room_warn(out);
-	return kz_room_finish(cli, r, rc, out);
+	if (kz_room_start(&c, &usage, argc, argv)) {
+		c.rc = kz_room_project(c.room, c.word[0], c.word[1], is_leave, &c.out, &cli->err);
+		kz_room_warn(c.out);
+	}
+	return kz_room_finish(&c);
 }

@@ -71,11 +71,19 @@ int kz_verb_journal(struct kz_cli *cli, int argc, char **argv);
 	{                                                                                          \
 		0, "db", KZ_OPT_TEXT, (db), "FILE", "the database (default: KZ_ROOM_DB)", 0, 0     \
 	}
-/* Parse, and open the database. in: db is what --db has set. out: false: end with *status */
-bool kz_room_start(struct kz_cli *cli, const struct kz_usage *u, int argc, char **argv,
-		   const char **db, struct kz_room **r, int *status);
-/* Print what there is as a line, close, and end. own: takes out and r. returns the exit status */
-int kz_room_finish(struct kz_cli *cli, struct kz_room *r, enum kz_rc rc, struct kz_json *out);
+/* One call of a verb: what it was given, and what came of it. */
+struct kz_room_call {
+	struct kz_cli *cli;
+	const char *db;       /* what --db has set, else the environment's */
+	struct kz_room *room; /* open between start and finish */
+	char **word;          /* operands */
+	struct kz_json *out;  /* what to print as a line, or NULL */
+	enum kz_rc rc;
+};
+/* Parse, and open the database. in: u: without options of its own it has --db alone. out: false: there is nothing to do but finish */
+bool kz_room_start(struct kz_room_call *c, const struct kz_usage *u, int argc, char **argv);
+/* Print what there is, close, and end. returns the exit status */
+int kz_room_finish(struct kz_room_call *c);
 /* Warn of the derived_private of a change, which may be NULL [PRJ-53]. */
 void kz_room_warn(const struct kz_json *change);
 
