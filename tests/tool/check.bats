@@ -130,6 +130,38 @@ END
 	[ "$last" = "2 passed, 1 failed" ]
 }
 
+# A fuzz tool that passes when it is called as the table says: 5 seconds for one target, 20 for the other.
+fuzz_tree() {
+	mkdir -p "$tree/tests/fuzz"
+	: >"$tree/tests/fuzz/own.c"
+	: >"$tree/tests/fuzz/other.c"
+	printf 'fuzz-build all:\n\t@:\n' >"$tree/Makefile"
+	printf '#!/bin/sh\necho "$@" >>asked\n' >"$tree/scripts/fuzz"
+	chmod +x "$tree/scripts/fuzz"
+	printf '# a comment\nown 5\n' >"$tree/tests/fuzz/seconds.txt"
+}
+
+@test "a fuzz target has the seconds of its line in the table, else 20" {
+	fuzz_tree
+	check fuzz
+	[ "$status" -eq 0 ]
+	[ "$last" = "3 passed, 0 failed" ]
+	[ "$(sort "$tree/asked")" = "$(printf '%s\n' '--seconds 20 other' '--seconds 5 own')" ]
+}
+
+@test "a line for a fuzz target that is not there is a failure" {
+	fuzz_tree
+	echo "gone 60" >>"$tree/tests/fuzz/seconds.txt"
+	check fuzz
+	[ "$status" -eq 1 ]
+	[ "$last" = "3 passed, 1 failed" ]
+	[[ $output == *fuzz-seconds-gone* ]]
+}
+
+@test "the table of fuzz seconds has a minute for requests, heads, hosts and tokens" {
+	[ "$(sed '/^#/d' "$root/tests/fuzz/seconds.txt" | sort)" = "$(printf '%s\n' 'authority 60' 'head 60' 'request 60' 'token 60')" ]
+}
+
 @test "an unknown suite or option is 64" {
 	run "$tree/scripts/check" --only nothing
 	[ "$status" -eq 64 ]
