@@ -25,17 +25,37 @@ setup() {
 	mkdir out
 }
 
-# both SCENARIO: with each revision, each with a conversation of its own
+# both SCENARIO [ARG...]: with each revision, each with a conversation of its own; with arguments of kz-mcp
 both() {
-	local revision
+	local revision scenario=$1
+	shift
 	for revision in 2026-07-28 2025-11-25; do
-		echo "$revision $1"
-		ARGS=$(printf '%s\n' -A ann -C "$1-$revision" -d out) node "$BATS_TEST_DIRNAME/../mcp/client.mjs" "$revision" "$1"
+		echo "$revision $scenario"
+		ARGS=$(printf '%s\n' -A ann -C "$scenario-$revision" "$@") node "$BATS_TEST_DIRNAME/../mcp/client.mjs" "$revision" "$scenario"
 	done
 }
 
 @test "MCP: an official client lists the tools, with schemas that name no identity" { both list; }
-@test "MCP: it runs code and gets a structured result, files as links, and bounded output" { both run; }
+@test "MCP: it runs code and gets a structured result, files as links, and bounded output" { both run -d out; }
+@test "MCP OUT-12: without a directory images and short texts come with the answer, and everything can be read as a resource" {
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir "$TMPDIR"
+	both outputs
+	# nothing stays behind, and nothing was put anywhere else
+	[ -z "$(ls -A "$TMPDIR")" ]
+	[ -z "$(ls -A out)" ]
+}
+
+@test "MCP: below a directory the newest outputs stay, and what was changed there" {
+	both kept -d out --keep-runs 2
+	# two revisions, each with a change of its own that keeps a directory
+	[ "$(find out -name 'kept.txt' | wc -l)" = 2 ]
+	[ "$(find out -name '*.txt' | wc -l)" = 4 ]
+	[ "$(find out/.kz-mcp -type f | wc -l)" = 2 ]
+}
+
+@test "MCP OUT-3: what is handed out stays readable when its name is gone or is another file's" { both replaced -d out; }
+
 @test "MCP: it reads, edits and lists the workspace that runs work on" { both files; }
 @test "MCP: cells of a kernel keep their variables, and what is not kept is told" { both kernel; }
 @test "MCP: it sees progress, which only grows" { both progress; }

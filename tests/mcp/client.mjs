@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const [revision, scenario] = process.argv.slice(2);
@@ -14,7 +15,7 @@ async function connect() {
 	const server = {
 		command: 'kz-mcp',
 		args: process.env.ARGS.split('\n'),
-		env: { PATH: process.env.PATH, KZ_STATE: process.env.KZ_STATE, KZ_LEASE: 'never', KZ_ACTOR: 'mallory' },
+		env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR ?? '/tmp', KZ_STATE: process.env.KZ_STATE, KZ_LEASE: 'never', KZ_ACTOR: 'mallory' },
 		stderr: 'inherit',
 	};
 	const info = { name: 'kz-test', version: '1' };
@@ -66,7 +67,7 @@ const scenarios = {
 		assert.deepEqual([s.outcome, s.reason, s.exit, s.truncated, s.not_run], ['completed', null, 0, false, null]);
 		assert.equal(s.stdout.head, 'out []\n');
 		assert.equal(s.stderr.head, 'err');
-		assert.match(r.content[0].text, /^out \[\]\n\[standard error\]\nerr\n\[handed out: a b.txt, 4 bytes\]/);
+		assert.match(r.content[0].text, /^out \[\]\n\[standard error\]\nerr\n\[handed out: a b.txt, 4 bytes: file:\/\/\/.*\/a%20b.txt\]/);
 		const link = r.content.find((c) => c.type === 'resource_link');
 		assert.deepEqual([link.name, link.size, link.mimeType], ['a b.txt', 4, 'text/plain']);
 		const bytes = readFileSync(fileURLToPath(link.uri));
@@ -78,6 +79,67 @@ const scenarios = {
 		const js = await client.call('run_code', { language: 'node', code: 'console.log("x".repeat(1 << 20))' });
 		assert.equal(js.structuredContent.truncated, true);
 		assert.ok(JSON.stringify(js).length < 100000);
+	},
+
+	async outputs(client) {
+		const r = await client.call('run_code', {
+			code: 'import os, struct, zlib\nchunk = lambda t, d: struct.pack(">I", len(d)) + t + d + struct.pack(">I", zlib.crc32(t + d))\n' +
+				'open("p.png", "wb").write(b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\\0\\0")) + chunk(b"IEND", b""))\n' +
+				'os.mkdir("sub")\nopen("sub/a b.txt", "w").write("grüße\\n")\nopen("z.bin", "wb").write(bytes(range(256)) * 4)\nopen("long.txt", "w").write("x" * 20000)',
+			outputs: ['p.png', 'sub/a b.txt', 'z.bin', 'long.txt'],
+		});
+		assert.equal(r.isError, false, r.content[0].text);
+		assert.deepEqual(r.content.map((c) => c.type), ['text', 'resource_link', 'image', 'resource_link', 'resource', 'resource_link', 'resource_link']);
+		const png = Buffer.from(r.content[2].data, 'base64');
+		assert.deepEqual([r.content[2].mimeType, createHash('sha256').update(png).digest('hex')], ['image/png', r.structuredContent.outputs[0].sha256]);
+		assert.deepEqual([r.content[4].resource.text, r.content[4].annotations.audience], ['grüße\n', ['user']]);
+		assert.match(r.content[0].text, /\[handed out: z.bin, 1024 bytes: kz:\/\/outputs\/.*\/z.bin\]/);
+		// the list has the links, and each of them is read
+		const links = r.content.filter((c) => c.type === 'resource_link');
+		const { resources } = await client.listResources();
+		assert.deepEqual(resources, links.map(({ type, ...l }) => l));
+		for (const [i, l] of links.entries()) {
+			const { contents } = await client.readResource({ uri: l.uri });
+			assert.deepEqual([contents.length, contents[0].uri, contents[0].mimeType], [1, l.uri, l.mimeType]);
+			const bytes = 'text' in contents[0] ? Buffer.from(contents[0].text) : Buffer.from(contents[0].blob, 'base64');
+			assert.equal(createHash('sha256').update(bytes).digest('hex'), r.structuredContent.outputs[i].sha256);
+			assert.equal('text' in contents[0], l.name.endsWith('.txt'));
+		}
+		assert.deepEqual((await client.listResourceTemplates()).resourceTemplates, []);
+		for (const uri of ['file:///etc/passwd', links[0].uri + '/..', '', 'kz://outputs'])
+			await assert.rejects(client.readResource({ uri }), (e) => e.code === (revision === '2026-07-28' ? -32602 : -32002) && /no such resource/.test(e.message));
+		// more than may be inlined is a link only
+		const big = await client.call('run_code', { code: 'open("big.png", "wb").write(b"\\x89PNG\\r\\n\\x1a\\n" + bytes(2 << 20))', outputs: ['big.png'] });
+		assert.deepEqual(big.content.map((c) => c.type), ['text', 'resource_link']);
+		const { contents } = await client.readResource({ uri: big.content[1].uri });
+		assert.equal(Buffer.from(contents[0].blob, 'base64').length, (2 << 20) + 8);
+		// many that are asked for at once all come
+		const many = await Promise.all([...Array(60)].map(() => client.readResource({ uri: big.content[1].uri })));
+		assert.ok(many.every((m) => m.contents[0].blob.length === contents[0].blob.length));
+		// an output that was not written costs only itself
+		const some = await client.call('run_code', { code: 'open("there", "w").write("x")', outputs: ['there', 'gone'] });
+		assert.deepEqual([some.isError, some.structuredContent.reason, some.content.filter((c) => c.type === 'resource_link').map((c) => c.name)], [true, 'output_missing', ['there']]);
+	},
+
+	async kept(client) {
+		const paths = [];
+		for (let i = 0; i < 5; i++) {
+			const r = await client.call('run_code', { code: `open("f${i}.txt", "w").write("x")`, outputs: [`f${i}.txt`] });
+			paths.push(fileURLToPath(r.content.find((c) => c.type === 'resource_link').uri));
+			if (i === 1) renameSync(paths[1], `${dirname(paths[1])}/kept.txt`);
+		}
+		assert.deepEqual(paths.map(existsSync), [false, false, false, true, true]);
+		assert.ok(existsSync(`${dirname(paths[1])}/kept.txt`) && !existsSync(dirname(paths[0])));
+	},
+
+	async replaced(client) {
+		const hand = async () =>
+			(await client.call('run_code', { code: 'open("f.txt", "w").write("mine")', outputs: ['f.txt'] })).content.find((c) => c.type === 'resource_link').uri;
+		const [gone, link] = [await hand(), await hand()];
+		rmSync(fileURLToPath(gone));
+		rmSync(fileURLToPath(link));
+		symlinkSync('/etc/passwd', fileURLToPath(link));
+		for (const uri of [gone, link]) assert.equal((await client.readResource({ uri })).contents[0].text, 'mine');
 	},
 
 	async kernel(client) {

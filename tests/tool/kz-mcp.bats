@@ -82,7 +82,7 @@ talk() {
 		'{"jsonrpc":"2.0","id":5,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}' \
 		'{"jsonrpc":"2.0","id":6,"method":"ping","params":{'"$META"'}}' '{"jsonrpc":"2.0","id":7,"method":"initialize","params":{'"$META"'}}' \
 		'{"jsonrpc":"2.0","id":8,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}' | served
-	is '.[0].result | [.supportedVersions, .capabilities, .resultType]' '[["2026-07-28","2025-11-25"],{"tools":{}},"complete"]'
+	is '.[0].result | [.supportedVersions, .capabilities, .resultType]' '[["2026-07-28","2025-11-25"],{"tools":{},"resources":{}},"complete"]'
 	is '.[0].result._meta["io.modelcontextprotocol/serverInfo"].name' '"kz-mcp"'
 	is '.[1].result | [.resultType, .cacheScope, (.tools | length)]' '["complete","private",4]'
 	is '.[2:] | map(.error.code)' '[-32602,-32602,-32022,-32601,-32601,-32602]'
@@ -92,7 +92,7 @@ talk() {
 @test "2025-11-25: initialize first; whoever asks for another version is offered this one" {
 	printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' "$INIT" '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' '{"jsonrpc":"2.0","id":3,"method":"server/discover"}' \
 		'{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"cursor":"x"}}' "${INIT/2025-11-25/2024-11-05}" '{"jsonrpc":"2.0","id":5,"method":"initialize"}' \
-		'{"jsonrpc":"2.0","id":6,"method":"resources/list"}' | served
+		'{"jsonrpc":"2.0","id":6,"method":"prompts/list"}' | served
 	is '.[0].error.code' -32602
 	is '[.[1], .[5]] | map(.result.protocolVersion) | unique' '["2025-11-25"]'
 	is '.[2].result | keys' '["tools"]'
@@ -117,7 +117,7 @@ talk() {
 	talk "$INIT" '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1"}}}' \
 		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_files"}}' \
 		'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","actor":"a"}}}' \
-		'{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","outputs":["x"]}}}' \
+		'{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","outputs":["x"],"approve":"1"}}}' \
 		'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"none"}}' \
 		'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"run_code","arguments":[]}}' \
 		'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","timeout_ms":0}}}' \
@@ -126,6 +126,47 @@ talk() {
 		'[[1,"not_running"],[2,"not_running"],[3,"usage"],[4,"usage"],[6,"usage"],[7,"usage"],[8,"usage"]]'
 	is 'map(select(.id == 5))[0].error.code' -32602
 	is 'map(select(.id == 3))[0].result.content[0].text | test("configuration")' true
+}
+
+@test "resources: in both revisions there are none before a run; what is not there has its code" {
+	printf '%s\n' "$INIT" '{"jsonrpc":"2.0","id":1,"method":"resources/list"}' '{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"file:///etc/passwd"}}' \
+		'{"jsonrpc":"2.0","id":3,"method":"resources/templates/list"}' '{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":{}}}' \
+		'{"jsonrpc":"2.0","id":5,"method":"resources/list","params":{'"$META"'}}' '{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"file:///etc/passwd",'"$META"'}}' \
+		'{"jsonrpc":"2.0","id":7,"method":"resources/list","params":{"cursor":"x",'"$META"'}}' '{"jsonrpc":"2.0","id":8,"method":"resources/subscribe","params":{"uri":"x"}}' | served
+	is '[.[] | select(.id == 1 or .id == 3) | .result]' '[{"resources":[]},{"resourceTemplates":[]}]'
+	is '.[] | select(.id == 5) | .result | [.resources, .ttlMs, .cacheScope, .resultType]' '[[],0,"private","complete"]'
+	is '[.[] | select(.error) | [.id, .error.code]]' '[[2,-32002],[4,-32002],[6,-32602],[7,-32602],[8,-32601]]'
+	is '.[] | select(.id == 6) | .error.data' '{"uri":"file:///etc/passwd"}'
+}
+
+@test "a client that asks faster than it reads is waited for: every answer comes, and little is held" {
+	mkfifo in slow
+	kz-mcp <in >slow 2>errors 3>&- &
+	local pid=$!
+	exec 8>in 9<slow
+	for i in $(seq 3000); do echo '{"jsonrpc":"2.0","id":'"$i"',"method":"tools/list","params":{'"$META"'}}'; done >&8 &
+	local writer=$!
+	# as much as goes is asked: it reads no more until somebody reads
+	sleep 2
+	[ "$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status")" -lt 65536 ]
+	exec 8>&-
+	jq -c .id <&9 >answers
+	exec 9<&-
+	wait "$writer" "$pid"
+	[ "$(sort -n answers | uniq | wc -l)" = 3000 ]
+}
+
+@test "a reader that went is noticed with nothing to write, and the input still open" {
+	mkfifo in
+	{
+		status=0
+		timeout 60 kz-mcp <in || status=$?
+		echo "$status" >status
+	} 3>&- | true &
+	exec 8>in
+	wait
+	exec 8>&-
+	[ "$(cat status)" = 0 ]
 }
 
 @test "the end of input in the middle of a message is the end; a reader that is gone is, too" {
@@ -137,9 +178,144 @@ talk() {
 	[ -s first ]
 }
 
-@test "kz-mcp: a directory that is not there, and operands, are wrong" {
-	run ! kz-mcp -d "$BATS_TEST_TMPDIR/gone" </dev/null
+@test "kz-mcp: a directory that cannot be made, and operands, are wrong" {
+	run ! kz-mcp -d "$BATS_TEST_TMPDIR/gone/deeper" </dev/null
+	[ "$status" -eq 66 ]
+	: >file
+	run ! kz-mcp -d file </dev/null
 	[ "$status" -eq 66 ]
 	run ! kz-mcp operand </dev/null
 	[ "$status" -eq 64 ]
+	# only it is missing: it is made, for this user alone
+	kz-mcp -d "$BATS_TEST_TMPDIR/fresh" </dev/null
+	[ "$(stat -c %a fresh)" = 700 ]
+}
+
+# handed NAME AGE CONTENT: outputs as a run left them: a directory, a file f in it, and their mark, so many seconds old
+handed() {
+	mkdir -p out/.kz-mcp "out/$1/sub"
+	chmod 700 out/.kz-mcp
+	printf %s "$3" >"out/$1/f"
+	printf %s "$3" >"out/$1/sub/g"
+	mark "$1"
+	touch -d "-$2 seconds" "out/.kz-mcp/$1"
+}
+
+# mark NAME: what kz-mcp writes of a run that has f and sub/g
+mark() {
+	stat -c '%i %s %Y' "out/$1" "out/$1/f" "out/$1/sub/g" | jq -Rnc '[inputs | split(" ") | map(tonumber)] as $s
+		| {v: 1, type: "mcp_outputs", inode: $s[0][0], files: [$s[1:][] | {inode: .[0], bytes: .[1], mtime_ms: (.[2] * 1000)}]}
+		| .files[0].name = "f" | .files[1].name = "sub/g"' >"out/.kz-mcp/$1"
+}
+
+# older: all marks but that of the newest
+older() {
+	find out/.kz-mcp -type f ! -name run-000000 -exec touch -d '-100 seconds' {} +
+}
+
+# settled: times as a mark has them, which the tests write without fractions
+settled() {
+	find out -name f -o -name g | while read -r f; do touch -d "@$(stat -c %Y "$f")" "$f"; done
+}
+
+@test "outputs below -d: the oldest go by count, by bytes and by age, and the newest stays however large" {
+	for i in 1 2 3 4; do handed "run-00000$i" $((100 * i)) 12345; done
+	settled
+	kz-mcp -d out </dev/null
+	[ "$(find out -type f | wc -l)" = 12 ]
+	kz-mcp -d out --keep-days 1 </dev/null
+	[ "$(find out -type f | wc -l)" = 12 ]
+	kz-mcp -d out --keep-runs 3 </dev/null
+	[ "$(cd out && echo run-*)" = "run-000001 run-000002 run-000003" ]
+	# 10 bytes each
+	kz-mcp -d out --keep-bytes 20 </dev/null
+	[ "$(cd out && echo run-*)" = "run-000001 run-000002" ]
+	kz-mcp -d out --keep-bytes 1 </dev/null
+	[ "$(cd out && echo run-*)" = run-000001 ]
+	touch -d '-25 hours' out/.kz-mcp/run-000001
+	kz-mcp -d out --keep-days 2 </dev/null
+	[ -e out/run-000001 ]
+	kz-mcp -d out --keep-days 1 </dev/null
+	[ "$(find out | sort | tr '\n' ' ')" = "out out/.kz-mcp " ]
+}
+
+@test "outputs below -d: what kz-mcp did not write, or somebody changed, is never removed" {
+	handed run-000000 0 newest
+	for i in changed added moved copied linked above twice; do handed "run-$i" 100 12345; done
+	settled
+	mkdir elsewhere out/mine out/run-mine
+	printf 12345 | tee elsewhere/g elsewhere/f out/mine/f out/run-mine/f >/dev/null
+	printf 54321 >out/run-changed/f
+	touch -d '+1 minute' out/run-changed/f
+	: >out/run-added/own
+	mv out/run-moved out/renamed
+	# a copy under the name: other inodes
+	cp -a out/run-copied copy
+	rm -r out/run-copied
+	mv copy out/run-copied
+	# a link where a directory was: nothing behind it is touched
+	rm -r out/run-linked/sub
+	ln -s "$PWD/elsewhere" out/run-linked/sub
+	jq -c --argjson i "$(stat -c %i elsewhere/g)" --argjson t "$(stat -c %Y000 elsewhere/g)" '.files[1].inode = $i | .files[1].mtime_ms = $t' out/.kz-mcp/run-linked >m
+	cat m >out/.kz-mcp/run-linked
+	# a mark that leads out
+	jq -c --argjson i "$(stat -c %i out/mine/f)" --argjson t "$(stat -c %Y000 out/mine/f)" '.files[0] |= (.name = "../mine/f" | .inode = $i | .mtime_ms = $t)' out/.kz-mcp/run-above >m
+	cat m >out/.kz-mcp/run-above
+	# a mark that is a link to a file of ours
+	rm out/.kz-mcp/run-twice
+	echo precious >precious
+	ln -s "$PWD/precious" out/.kz-mcp/run-twice
+	older
+	kz-mcp -d out --keep-runs 1 </dev/null
+	[ -e out/run-000000/sub/g ]
+	[ "$(cat out/run-changed/f)" = 54321 ]
+	[ -e out/run-added/own ]
+	[ ! -e out/run-added/f ]
+	[ -e out/renamed/f ]
+	[ -e out/run-copied/f ]
+	[ -e elsewhere/g ]
+	[ -e elsewhere/f ]
+	[ -e out/mine/f ]
+	[ -e out/run-mine/f ]
+	[ -e out/run-twice/f ]
+	[ "$(cat precious)" = precious ]
+	# what was as it was written is gone, where it stood beside something else too
+	[ ! -e out/run-changed/sub/g ]
+	[ ! -e out/run-above/sub/g ]
+}
+
+@test "outputs below -d: one that is being written stays; a mark that is cut names nothing" {
+	handed run-000000 0 newest
+	for i in busy cut empty; do handed "run-$i" 100 12345; done
+	settled
+	head -c 30 out/.kz-mcp/run-cut >m
+	cat m >out/.kz-mcp/run-cut
+	rm -r out/run-empty/*
+	: >out/.kz-mcp/run-empty
+	older
+	exec 9<out/.kz-mcp/run-busy
+	flock 9
+	kz-mcp -d out --keep-runs 1 </dev/null 9>&-
+	[ -e out/run-busy/f ]
+	[ -e out/.kz-mcp/run-busy ]
+	[ -e out/run-cut/f ]
+	[ ! -e out/run-empty ]
+	exec 9>&-
+	kz-mcp -d out --keep-runs 1 </dev/null
+	[ ! -e out/run-busy ]
+}
+
+@test "outputs below -d: a directory of marks that somebody else can write is refused" {
+	mkdir out elsewhere
+	ln -s ../elsewhere out/.kz-mcp
+	run ! kz-mcp -d out </dev/null
+	[ "$status" -eq 73 ]
+	[[ "$output" == *output_uncreatable* ]]
+	rm out/.kz-mcp
+	mkdir -m 777 out/.kz-mcp
+	chmod 777 out/.kz-mcp
+	run ! kz-mcp -d out </dev/null
+	[ "$status" -eq 73 ]
+	chmod 755 out/.kz-mcp
+	kz-mcp -d out </dev/null
 }

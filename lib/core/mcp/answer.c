@@ -78,10 +78,10 @@ static void add_kernel(struct kz_buf *b, const struct kz_json *kernel)
 }
 
 /* The last lines: what is not in the streams. */
-static void add_end(struct kz_buf *b, const struct kz_json *record, const char *words)
+static void add_end(struct kz_buf *b, const struct kz_json *record, const char *words,
+		    const struct kz_json *links)
 {
-	const struct kz_json *list = kz_json_get(kz_json_get(record, "model_view"), "diagnostics"),
-			     *outputs = kz_json_get(record, "outputs");
+	const struct kz_json *list = kz_json_get(kz_json_get(record, "model_view"), "diagnostics");
 	const char *reason = kz_json_str(record, "reason", NULL);
 	int64_t status = kz_json_num(record, "exit", 0), sig = kz_json_num(record, "signal", 0);
 
@@ -103,10 +103,15 @@ static void add_end(struct kz_buf *b, const struct kz_json *record, const char *
 					    kz_json_str(d, "output", ""),
 					    kz_json_str(d, "text", ""));
 	}
-	for (size_t i = 0; i < kz_json_count(outputs); i++)
-		(void)kz_buf_printf(b, NULL, "[handed out: %s, %lld bytes]\n",
-				    kz_json_str(kz_json_at(outputs, i), "name", ""),
-				    (long long)kz_json_num(kz_json_at(outputs, i), "bytes", 0));
+	for (size_t i = 0; i < kz_json_count(links); i++) {
+		const struct kz_json *l = kz_json_at(links, i);
+
+		if (kz_str_eq(kz_json_str(l, "type", ""), "resource_link"))
+			(void)kz_buf_printf(b, NULL, "[handed out: %s, %lld bytes: %s]\n",
+					    kz_json_str(l, "name", ""),
+					    (long long)kz_json_num(l, "size", 0),
+					    kz_json_str(l, "uri", ""));
+	}
 	if (!b->len)
 		(void)kz_buf_puts(b, "[no output]\n", NULL);
 }
@@ -141,10 +146,11 @@ static struct kz_json *answer_run(const struct kz_mcp_call *c)
 	copy(s, view, "diagnostics");
 	add_stream(&text, view, "stdout", "");
 	add_stream(&text, view, "stderr", "[standard error]\n");
-	add_end(&text, c->last, words);
+	add_end(&text, c->last, words, c->outputs.list);
 	o = kz_mcp_answer_frame(kz_buf_str(&text), s, is_error(c->last));
-	if (c->dir[0])
-		kz_mcp_answer_links(o, kz_json_get(c->last, "outputs"), c->dir);
+	for (size_t i = 0; i < kz_json_count(c->outputs.list); i++)
+		kz_json_append(kz_json_get(o, "content"),
+			       kz_json_ref(kz_json_at(c->outputs.list, i)));
 	return o;
 }
 

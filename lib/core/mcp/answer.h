@@ -13,7 +13,5 @@ struct kz_json *kz_mcp_answer(const struct kz_mcp_call *c);
 struct kz_json *kz_mcp_answer_refused(enum kz_mcp_tool of, const struct kz_err *why);
 /* {"content":[{"type":"text"}],"structuredContent":...,"isError":...}. in: structured is taken. out: new */
 struct kz_json *kz_mcp_answer_frame(const char *text, struct kz_json *structured, bool is_error);
-/* Links to the files of a run, appended to the content of its result. */
-void kz_mcp_answer_links(struct kz_json *result, const struct kz_json *outputs, const char *dir);
 
 #endif

@@ -64,21 +64,9 @@ static enum kz_rc spawn(struct kz_mcp_call *c, const struct kz_mcp_ask *ask,
 	return rc;
 }
 
-/* A directory for each call, so that no output of one takes the place of another's. */
-static enum kz_rc make_dir(struct kz_mcp_call *c, const char *outdir, struct kz_err *err)
-{
-	if (kz_str_format(c->dir, sizeof(c->dir), err, "%s/run-XXXXXX", outdir))
-		return err->rc;
-	if (mkdtemp(c->dir))
-		return KZ_OK;
-	c->dir[0] = 0;
-	return kz_refuse(err, KZ_R_OUTPUT_UNCREATABLE, "cannot make a directory for outputs: %s",
-			 strerror(errno));
-}
-
 enum kz_rc kz_mcp_call_start(struct kz_mcp_call **out, const struct kz_mcp_ask *ask,
-			     enum kz_mcp_tool tool, const struct kz_json *arguments,
-			     struct kz_err *err)
+			     const struct kz_mcp_keep *keep, enum kz_mcp_tool tool,
+			     const struct kz_json *arguments, struct kz_err *err)
 {
 	struct kz_mcp_call *c = calloc(1, sizeof(*c));
 	struct kz_mcp_command *command = malloc(sizeof(*command));
@@ -90,12 +78,15 @@ enum kz_rc kz_mcp_call_start(struct kz_mcp_call **out, const struct kz_mcp_ask *
 		free(command);
 		return kz_refuse(err, KZ_R_SYSTEM_FAILED, "memory is out");
 	}
-	*c = (struct kz_mcp_call){ .tool = tool, .pidfd = -1, .out_fd = -1, .told = -1 };
+	*c = (struct kz_mcp_call){
+		.tool = tool, .pidfd = -1, .out_fd = -1, .told = -1, .keep = keep
+	};
+	c->outputs.dir_fd = c->outputs.mark_fd = -1;
 	kz_buf_init(&c->line, LINE_MAX_BYTES);
-	if (ask->outdir && kz_json_count(kz_json_get(arguments, "outputs")))
-		rc = make_dir(c, ask->outdir, err);
+	if (kz_json_count(kz_json_get(arguments, "outputs")))
+		rc = kz_mcp_outputs_begin(&c->outputs, ask, keep, err);
 	if (!rc)
-		rc = kz_mcp_command(command, tool, ask, arguments, c->dir[0] ? c->dir : NULL, err);
+		rc = kz_mcp_command(command, tool, ask, arguments, c->outputs.dir, err);
 	if (!rc)
 		rc = spawn(c, ask, command, err);
 	free(command);
@@ -206,8 +197,7 @@ void kz_mcp_call_free(struct kz_mcp_call *c)
 {
 	if (!c)
 		return;
-	if (c->dir[0])
-		rmdir(c->dir); /* stays when something is in it */
+	kz_mcp_outputs_end(&c->outputs, c->keep);
 	if (c->out_fd >= 0)
 		close(c->out_fd);
 	if (c->pidfd >= 0)

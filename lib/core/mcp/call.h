@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "core/mcp/message.h"
+#include "core/mcp/outputs.h"
 #include "core/mcp/tools.h"
 
 #define KZ_MCP_FILES_MAX 1000 /* that one answer lists */
@@ -30,7 +31,8 @@ struct kz_mcp_call {
 	int64_t bytes, steps; /* of output, of other events */
 	int64_t told,
 		tell_at; /* progress: what was told, when it may be told again; -1: nothing yet */
-	char dir[4096];  /* where its outputs go; "": nowhere */
+	struct kz_mcp_outputs outputs;
+	const struct kz_mcp_keep *keep; /* borrowed */
 };
 
 /*
@@ -38,8 +40,8 @@ struct kz_mcp_call {
  * out: *out new (kz_mcp_call_free). err: usage, input_missing, output_uncreatable, system_failed
  */
 enum kz_rc kz_mcp_call_start(struct kz_mcp_call **out, const struct kz_mcp_ask *ask,
-			     enum kz_mcp_tool tool, const struct kz_json *arguments,
-			     struct kz_err *err);
+			     const struct kz_mcp_keep *keep, enum kz_mcp_tool tool,
+			     const struct kz_json *arguments, struct kz_err *err);
 /* Read what is there. wait: never */
 void kz_mcp_call_read(struct kz_mcp_call *c);
 /* Has the program ended (and been waited for)? wait: never */

@@ -10,7 +10,8 @@
 
 #define META_VERSION "io.modelcontextprotocol/protocolVersion"
 #define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
-#define CACHE_MS 3600000 /* the table changes with the program only */
+#define CACHE_MS                                                                                   \
+	3600000 /* the table changes with the program only, and a file that was handed out never */
 
 static struct kz_json *versions(void)
 {
@@ -26,12 +27,13 @@ static struct kz_json *capabilities(void)
 	struct kz_json *o = kz_json_object();
 
 	kz_json_set(o, "tools", kz_json_object());
+	kz_json_set(o, "resources", kz_json_object());
 	return o;
 }
 
-static void set_cache(struct kz_json *o)
+static void set_cache(struct kz_json *o, int64_t ms)
 {
-	kz_json_set_int(o, "ttlMs", CACHE_MS);
+	kz_json_set_int(o, "ttlMs", ms);
 	kz_json_set_str(o, "cacheScope", "private");
 }
 
@@ -42,7 +44,7 @@ static void discover(struct kz_mcp_server *s, const struct kz_mcp_message *m, bo
 	kz_json_set(o, "supportedVersions", versions());
 	kz_json_set(o, "capabilities", capabilities());
 	kz_json_set_str(o, "instructions", kz_json_str(s->tools, "instructions", ""));
-	set_cache(o);
+	set_cache(o, CACHE_MS);
 	kz_mcp_send_result(s, m->id, is_modern, o);
 }
 
@@ -68,18 +70,49 @@ static void initialize(struct kz_mcp_server *s, const struct kz_mcp_message *m)
 	kz_mcp_send_result(s, m->id, false, o);
 }
 
-static void list_tools(struct kz_mcp_server *s, const struct kz_mcp_message *m, bool is_modern)
+/* A list, whole in one page; it is taken. */
+static void list(struct kz_mcp_server *s, const struct kz_mcp_message *m, bool is_modern,
+		 const char *name, struct kz_json *items, int64_t cache_ms)
 {
 	struct kz_json *o;
 
 	if (kz_json_get(m->params, "cursor")) {
+		kz_json_free(items);
 		kz_mcp_send_error(s, m->id, KZ_MCP_INVALID_PARAMS, "there is no such cursor", NULL);
 		return;
 	}
 	o = kz_json_object();
-	kz_json_set(o, "tools", kz_json_ref(kz_json_get(s->tools, "tools")));
+	kz_json_set(o, name, items);
 	if (is_modern)
-		set_cache(o);
+		set_cache(o, cache_ms);
+	kz_mcp_send_result(s, m->id, is_modern, o);
+}
+
+/* The older revision has a code of its own for what is not there. */
+static void read_resource(struct kz_mcp_server *s, const struct kz_mcp_message *m, bool is_modern)
+{
+	const char *uri = kz_json_str(m->params, "uri", "");
+	const struct kz_mcp_file *f = kz_mcp_shelf_find(&s->shelf, uri);
+	struct kz_json *o, *contents, *list;
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (!f) {
+		o = kz_json_object();
+		kz_json_set_str(o, "uri", uri);
+		kz_mcp_send_error(s, m->id, is_modern ? KZ_MCP_INVALID_PARAMS : KZ_MCP_NO_RESOURCE,
+				  "there is no such resource (any more)", o);
+		return;
+	}
+	if (kz_mcp_file_contents(f, &contents, &err)) {
+		kz_mcp_send_error(s, m->id, KZ_MCP_INTERNAL, err.text, NULL);
+		return;
+	}
+	list = kz_json_array();
+	kz_json_append(list, contents);
+	o = kz_json_object();
+	kz_json_set(o, "contents", list);
+	if (is_modern)
+		set_cache(o, CACHE_MS);
 	kz_mcp_send_result(s, m->id, is_modern, o);
 }
 
@@ -106,7 +139,7 @@ static enum kz_rc start(struct kz_mcp_server *s, const struct kz_mcp_message *m,
 				 KZ_MCP_CALLS);
 	rc = kz_mcp_arguments(kz_json_get(tool, "inputSchema"), arguments, "arguments", err);
 	if (!rc)
-		rc = kz_mcp_call_start(&c, s->ask, which, arguments, err);
+		rc = kz_mcp_call_start(&c, s->ask, &s->keep, which, arguments, err);
 	if (rc)
 		return rc;
 	c->is_modern = is_modern;
@@ -179,6 +212,28 @@ static bool is_spoken(struct kz_mcp_server *s, const struct kz_mcp_message *m)
 	return true;
 }
 
+/* What is spoken is known; both revisions have these. */
+static void method(struct kz_mcp_server *s, const struct kz_mcp_message *m, bool is_modern)
+{
+	const char *name = m->method;
+
+	if (kz_str_eq(name, "tools/list"))
+		list(s, m, is_modern, "tools", kz_json_ref(kz_json_get(s->tools, "tools")),
+		     CACHE_MS);
+	else if (kz_str_eq(name, "tools/call"))
+		call_tool(s, m, is_modern);
+	else if (kz_str_eq(name, "resources/list"))
+		list(s, m, is_modern, "resources", kz_mcp_shelf_list(&s->shelf), 0);
+	else if (kz_str_eq(name, "resources/templates/list"))
+		list(s, m, is_modern, "resourceTemplates", kz_json_array(), CACHE_MS);
+	else if (kz_str_eq(name, "resources/read"))
+		read_resource(s, m, is_modern);
+	else if (is_modern && kz_str_eq(name, "server/discover"))
+		discover(s, m, is_modern);
+	else
+		kz_mcp_send_error(s, m->id, KZ_MCP_UNKNOWN_METHOD, "unknown method", NULL);
+}
+
 static void request(struct kz_mcp_server *s, const struct kz_mcp_message *m)
 {
 	bool is_modern = kz_json_get(m->meta, META_VERSION) != NULL;
@@ -195,14 +250,8 @@ static void request(struct kz_mcp_server *s, const struct kz_mcp_message *m)
 	} else if (!is_modern && !s->is_initialized) {
 		kz_mcp_send_error(s, m->id, KZ_MCP_INVALID_PARAMS,
 				  META_VERSION " is missing, and there was no initialize", NULL);
-	} else if (kz_str_eq(m->method, "tools/list")) {
-		list_tools(s, m, is_modern);
-	} else if (kz_str_eq(m->method, "tools/call")) {
-		call_tool(s, m, is_modern);
-	} else if (is_modern && kz_str_eq(m->method, "server/discover")) {
-		discover(s, m, is_modern);
 	} else {
-		kz_mcp_send_error(s, m->id, KZ_MCP_UNKNOWN_METHOD, "unknown method", NULL);
+		method(s, m, is_modern);
 	}
 }
 

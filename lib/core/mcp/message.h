@@ -17,6 +17,7 @@
 #define KZ_MCP_UNKNOWN_METHOD (-32601)
 #define KZ_MCP_INVALID_PARAMS (-32602)
 #define KZ_MCP_INTERNAL (-32603)
+#define KZ_MCP_NO_RESOURCE (-32002)
 #define KZ_MCP_UNSUPPORTED_VERSION (-32022)
 
 enum kz_mcp_kind {

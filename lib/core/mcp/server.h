@@ -18,7 +18,10 @@
 struct kz_mcp_server {
 	const struct kz_mcp_ask *ask;
 	struct kz_json *tools; /* own */
+	struct kz_mcp_keep keep;
+	struct kz_mcp_shelf shelf;
 	struct kz_buf in, out;
+	size_t sent;         /* of out, which the client has already */
 	bool is_skipping;    /* the rest of a line that was too long */
 	bool is_initialized; /* a client of the older revision has said what it speaks */
 	bool is_ending;      /* calls are being ended, nothing more is read */

@@ -83,9 +83,6 @@ static enum kz_rc run_code(struct kz_mcp_command *c, const struct kz_mcp_ask *as
 	const struct kz_json *outputs = kz_json_get(a, "outputs");
 	int64_t ms = kz_json_num(a, "timeout_ms", 0);
 
-	if (kz_json_count(outputs) && !dir)
-		return kz_refuse(err, KZ_R_USAGE,
-				 "outputs: this server has no directory for them (kz-mcp -d)");
 	add_identity(c, ask);
 	add_option(c, "--language", kz_json_str(a, "language", "python"));
 	if (ms && kz_str_format(c->number, sizeof(c->number), err, "%lld", (long long)ms))
@@ -95,7 +92,7 @@ static enum kz_rc run_code(struct kz_mcp_command *c, const struct kz_mcp_ask *as
 		add(c, "--kernel");
 	add_list(c, "--require", kz_json_get(a, "packages"));
 	add_list(c, "--output", outputs);
-	add_option(c, "--output-dir", dir);
+	add_option(c, "--output-dir", *dir ? dir : NULL);
 	if (ask->is_compressed)
 		add(c, "--compress");
 	add(c, "--");

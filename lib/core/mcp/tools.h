@@ -27,7 +27,7 @@ enum kz_rc kz_mcp_tools_load(struct kz_json **out, struct kz_err *err);
 /* One of the table by name. out: NULL: there is none */
 const struct kz_json *kz_mcp_tools_find(const struct kz_json *table, const char *name,
 					enum kz_mcp_tool *which);
-/* The command of a call whose arguments fit the schema. in: dir: where its outputs go, NULL: nowhere. err: usage, input_missing */
+/* The command of a call whose arguments fit the schema. in: dir: where its outputs go, "" without any. err: usage, input_missing */
 enum kz_rc kz_mcp_command(struct kz_mcp_command *c, enum kz_mcp_tool tool,
 			  const struct kz_mcp_ask *ask, const struct kz_json *arguments,
 			  const char *dir, struct kz_err *err);
