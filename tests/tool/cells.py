@@ -12,7 +12,8 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SHIM = {"python": ["/usr/bin/python3", "-I", f"{ROOT}/lib/shim/kernel.py"], "node": ["node", f"{ROOT}/lib/shim/kernel.mjs"]}
+BUILD = os.path.dirname(os.environ.get("KZ_BIN") or f"{ROOT}/build/bin")
+SHIM = {"python": ["/usr/bin/python3", "-I", f"{BUILD}/shim/kernel.py"], "node": ["node", f"{ROOT}/lib/shim/kernel.mjs"]}
 
 
 def answer(sock, lines):

@@ -1,10 +1,10 @@
-/* lib/shim/kernel.py and kernel.mjs themselves; scripts/make/driver.mk knows the dependency. */
+/* lib/shim/kernel, put together in the folder of the build, and lib/shim/kernel.mjs themselves; scripts/make/driver.mk knows the dependency. */
 #include "core/run/kernel.h"
 
 __asm__(".section .rodata\n"
 	".global kz_shim_kernel_py_start\n"
 	"kz_shim_kernel_py_start:\n"
-	".incbin \"lib/shim/kernel.py\"\n"
+	".incbin \"shim/kernel.py\"\n"
 	".global kz_shim_kernel_py_end\n"
 	"kz_shim_kernel_py_end:\n"
 	".global kz_shim_kernel_mjs_start\n"

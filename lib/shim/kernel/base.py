@@ -1,0 +1,55 @@
+# One cell of a persistent Python kernel (docs/kernels.md).
+#
+#   python3 -I kernel.py CONFIG CELL [ARG...]
+#
+# The parts of this folder are put together into one text, in the order of scripts/make/driver.mk: names of the parts
+# before are there, imports stand here.
+#
+# A fresh interpreter restores what the cell may touch, runs it, and saves what can be
+# saved; no process is kept.  CONFIG is JSON: "space" (where the state lies), "channel"
+# (descriptor of the report, or null), "value_bytes", "total_bytes", "tools" (names).
+#
+# State is .kz-kernel.json, which names everything, and one file of pickles that it names;
+# the rename of the former is the commit, so a kill at any moment leaves the state before
+# or the state after.  Functions and classes are kept as source: a function's code is
+# compiled from it and never run, a class is made again only if its body does nothing.
+# Whatever is read here was written by the tenant, and only the tenant reads it.
+import ast
+import builtins
+import copyreg  # noqa: F401 (pickle wants it before a cell can shadow it)
+import hashlib
+import io
+import json
+import linecache
+import os
+import pickle
+import re
+import sys
+import threading
+import time
+import traceback
+import types
+from _signal import SIG_IGN, getsignal, signal as set_signal, valid_signals
+
+MANIFEST = ".kz-kernel.json"
+BLOBS = (".kz-kernel.0.pkl", ".kz-kernel.1.pkl")
+LIST_MAX = 200  # entries of one list of the report
+TEXT_MAX = 200
+DRAIN = 0.25  # seconds for threads that are about to end
+build_class = builtins.__build_class__
+open_file, replace, unlink, fsync, write, real_exit = io.open, os.replace, os.unlink, os.fsync, os.write, os._exit
+dumps, loads, sha256, now, fstat = json.dumps, json.loads, hashlib.sha256, time.monotonic, os.fstat
+
+
+class Refused(Exception):
+	"""This value is not saved, and why."""
+
+
+def short(text):
+	text = " ".join(str(text).split())
+	return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "\u2026"
+
+
+def kind(value):
+	t = type(value)
+	return t.__name__ if t.__module__ in ("builtins", "__main__") else f"{t.__module__}.{t.__name__}"

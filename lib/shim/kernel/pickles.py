@@ -1,0 +1,110 @@
+# Pickling: what is refused, what is shared, and references to what is no value.
+HANDLES = {"socket", "_socket", "ssl", "_ssl", "select", "selectors", "threading", "_thread",
+	   "subprocess", "sqlite3", "_sqlite3", "multiprocessing", "_multiprocessing", "concurrent",
+	   "asyncio", "_asyncio", "tempfile", "mmap", "http", "urllib", "urllib3", "requests", "httpx",
+	   "aiohttp", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib", "paramiko", "psycopg2",
+	   "botocore", "boto3", "weakref", "_weakref", "contextvars", "_contextvars", "queue", "_queue",
+	   "netrc", "getpass", "keyring"}
+HARMLESS = {"http.HTTPStatus", "http.HTTPMethod", "urllib.parse"}
+NEVER = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType,
+	 types.TracebackType, types.CodeType, memoryview)
+PLAIN_ENV = {"PATH", "HOME", "LANG", "PYTHONPATH", "NODE_PATH", "LC_ALL", "TZ", "TERM"}
+CREDENTIAL = re.compile(r"KEY|TOKEN|SECRET|PASS|CRED|AUTH", re.I)
+ATOMS = {int, float, complex, str, bytes, bool, type(None), tuple, frozenset, range, slice, type(...),
+	 types.BuiltinFunctionType}
+
+
+class Bounded(io.BytesIO):
+	def __init__(self, most, words):
+		super().__init__()
+		self.most, self.words = most, words
+
+	def write(self, data):
+		if self.tell() + len(data) > self.most:
+			raise Refused(self.words)
+		return super().write(data)
+
+
+class Pickler(pickle.Pickler):
+	"""Pickles one value: notes what it shares, refuses what must not be kept."""
+
+	def __init__(self, kernel, file):
+		super().__init__(file, protocol=min(5, pickle.HIGHEST_PROTOCOL))
+		self.kernel = kernel
+		self.shared = {}  # id -> object that can change, kept so that no id is used twice
+		self.definitions = set()
+		self.cells = set()
+
+	def persistent_id(self, obj):
+		t = type(obj)
+		if t in ATOMS:
+			if t is str and obj in self.kernel.environment:
+				raise Refused("a value of the environment")
+			return None
+		if t is types.FunctionType or isinstance(obj, type) or id(obj) in self.kernel.by_id:
+			pid = self.kernel.definition_id(obj)
+			if pid is not None:
+				self.definitions.add(pid[1])
+			return pid
+		if t is types.CellType:
+			serial = self.kernel.cell_serial(obj)
+			self.cells.add(serial)
+			return ("c", serial)
+		if t is types.ModuleType or isinstance(obj, types.ModuleType):
+			return ("m", self.kernel.module_name(obj))
+		refuse(obj)
+		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__":
+			if not isinstance(obj, self.kernel.enum()):
+				self.shared[id(obj)] = obj
+		return None
+
+
+def refuse(obj):
+	t = type(obj)
+	if isinstance(obj, NEVER):
+		raise Refused(f"a {t.__name__} cannot be saved")
+	if obj is os.environ or t is type(os.environ):
+		raise Refused("the environment is not saved")
+	module = t.__module__ or ""
+	if module == "_io":
+		if t.__name__ not in ("StringIO", "BytesIO"):
+			raise Refused("an open file is not saved")
+		return
+	if not isinstance(module, str):
+		return
+	root = module.partition(".")[0]
+	if root in HANDLES and module not in HARMLESS and f"{module}.{t.__name__}" not in HARMLESS:
+		if not isinstance(obj, BaseException):
+			raise Refused(f"a live {module}.{t.__name__} is not saved")
+	if root == "numpy" and t.__name__ == "memmap":
+		raise Refused("an open file is not saved")
+
+
+class Unpickler(pickle.Unpickler):
+	def __init__(self, kernel, file):
+		super().__init__(file)
+		self.kernel = kernel
+
+	def persistent_load(self, pid):
+		return self.kernel.resolve(pid)
+
+	def find_class(self, module, name):
+		if module == "__main__":
+			raise pickle.UnpicklingError(f"{name} has no definition that can be replayed")
+		return super().find_class(module, name)
+
+
+class Check(pickle.Unpickler):
+	"""Would it load? Only for pickles that have the word __main__ in them."""
+
+	def __init__(self, kernel, file):
+		super().__init__(file)
+		self.kernel = kernel
+
+	def persistent_load(self, pid):
+		return self.kernel.resolve(pid)
+
+	def find_class(self, module, name):
+		if module == "__main__":
+			raise Refused(f"{name} has no definition that can be replayed")
+		return super().find_class(module, name)

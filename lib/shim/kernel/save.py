@@ -1,0 +1,270 @@
+# Choosing what is kept of a cell's names, and telling what is not.
+
+
+class Save:
+	"""What is kept of the names as they stand now."""
+
+	SKIP = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__",
+		"__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__",
+		"__abstractmethods__", "__parameters__", "__orig_bases__", "__hash__"}
+
+	def __init__(self, kernel):
+		self.kernel = kernel
+		self.done = {}  # key -> Group of one
+		self.shared = {}  # key -> {id: object}
+		self.bad = {}  # key -> why
+		self.names = {}
+		self.values = {}  # key -> object of a name
+
+	# what is pickled for a key
+
+	def function_state(self, f):
+		try:
+			annotations = dict(f.__annotations__) or None
+			if annotations:
+				self.dump(annotations)
+		except Exception:
+			annotations = None
+		return (f.__qualname__, f.__module__, f.__defaults__, f.__kwdefaults__, dict(f.__dict__), f.__doc__,
+			annotations)
+
+	def class_state(self, d):
+		now_, then = members(d.made), d.members
+		plain = type(d.made) is type or type(d.made).__name__ == "ABCMeta"
+		given = {}
+		for k, v in now_.items():
+			if k in self.SKIP or k.startswith(("_abc_", "_is_protocol", "_is_runtime", "__dataclass_", "__match_args__")):
+				continue
+			is_code = callable(v) or hasattr(type(v), "__get__")
+			if is_code and then.get(k, d) is v or isinstance(v, type):
+				continue
+			if not is_code and (not plain or k.startswith("__")):
+				continue
+			given[k] = v
+		return given, [k for k in then if k not in now_ and not k.startswith("__")]
+
+	def object(self, key):
+		if key[0] == "n":
+			return self.values[key]
+		if key[0] == "c":
+			try:
+				return (self.kernel.cells[int(key[1:])].cell.cell_contents,)
+			except ValueError:
+				return ()
+		d = self.kernel.definitions[int(key[1:])]
+		if d.entry["kind"] == "function":
+			return self.function_state(d.made)
+		return self.class_state(d) if d.entry["kind"] == "class" else ({}, [])
+
+	def dump(self, obj, most=None):
+		k = self.kernel
+		most = most or k.config.get("value_bytes") or 4194304
+		out = Bounded(most, f"it has more than {most} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead")
+		p = Pickler(k, out)
+		p.dump(obj)
+		blob = out.getvalue()
+		if any(c in blob for c in k.credentials):
+			raise Refused("it holds a value of the environment")
+		if b"__main__" in blob:
+			Check(k, io.BytesIO(blob)).load()
+		return blob, p
+
+	def one(self, key):
+		try:
+			blob, p = self.dump(self.object(key))
+		except RecursionError:
+			self.bad[key] = "it is nested too deeply"
+			return []
+		except MemoryError:
+			self.bad[key] = "memory is out"
+			return []
+		except Refused as e:
+			self.bad[key] = short(e)
+			return []
+		except Exception as e:
+			self.bad[key] = short(e) or type(e).__name__
+			return []
+		self.done[key] = Group([key], blob, p.definitions, p.cells)
+		self.shared[key] = p.shared
+		return self.needs(self.done[key])
+
+	def needs(self, group):
+		"""Keys of what definitions and cells hold that this group leads to."""
+		reach = Reach(self.kernel)
+		reach.group(group)
+		out = [f"d{s}" for s, d in reach.definitions.items() if d.made is not None and d.filled]
+		return out + [f"c{s}" for s, c in reach.cells.items() if c.filled]
+
+	def collect(self):
+		k, g = self.kernel, self.kernel.g
+		for name, value in list(g.items()):
+			if name.startswith("__") and name.endswith("__") or (name == "kz" and value is sys.modules["kz"]):
+				continue
+			try:
+				ref = self.reference(name, value)
+			except Refused as e:
+				self.bad["n" + name] = short(e)
+				self.values["n" + name] = value
+				continue
+			if ref:
+				self.names[name] = ref
+			else:
+				self.values["n" + name] = value
+		todo = [key for key in self.values if key not in self.bad]
+		while todo:
+			key = todo.pop()
+			if key not in self.done and key not in self.bad:
+				todo += self.one(key)
+		for name, ref in k.names.items():
+			if name not in g and not (ref[0] == "v" and ref[1].loaded) and name not in k.were_bound:
+				self.names[name] = ref  # not touched: goes on as it is
+
+	def reference(self, name, value):
+		"""An import, when the name is one."""
+		k = self.kernel
+		if isinstance(value, types.ModuleType):
+			return ["m", k.module_name(value)]
+		bound = k.bound.get(name)
+		if bound and below(sys.modules.get(bound[0]), bound[1], None) is value:
+			if callable(value) or isinstance(value, type):
+				return ["f"] + bound
+			try:
+				self.dump(value)
+			except Exception:
+				return ["f"] + bound
+		return None
+
+	def spread(self):
+		"""What leads to something that is not kept is not kept either."""
+		changed = True
+		while changed:
+			changed = False
+			for key, group in list(self.done.items()):
+				why = self.why_not(key, group)
+				if why:
+					del self.done[key]
+					self.bad[key] = short(why)
+					changed = True
+
+	def why_not(self, key, group):
+		k = self.kernel
+		serials = set(group.definitions)
+		cells = set(group.cells)
+		if key[0] == "d":
+			e = k.definitions[int(key[1:])].entry
+			serials |= {r[1] for r in e["deps"].values() if r[0] in "da"}
+			cells |= set(e["cells"])
+		for s in serials:
+			if f"d{s}" in self.bad:
+				return f"{k.definitions[s].entry['name']} holds what is not saved: {self.bad[f'd{s}']}"
+		for c in cells:
+			if f"c{c}" in self.bad:
+				return f"it holds a variable that is not saved: {self.bad[f'c{c}']}"
+		return None
+
+	def together(self):
+		"""Keys that share something that can change are pickled as one. out: groups"""
+		root = {key: key for key in self.done}
+
+		def find(x):
+			while root[x] != x:
+				root[x] = root[root[x]]
+				x = root[x]
+			return x
+
+		first = {}
+		for key in self.done:
+			for i in self.shared[key]:
+				root[find(key)] = find(first.setdefault(i, key))
+		sets = {}
+		for key in self.done:
+			sets.setdefault(find(key), []).append(key)
+		groups = []
+		for keys in sets.values():
+			if len(keys) == 1:
+				groups.append(self.done[keys[0]])
+				continue
+			try:
+				blob, p = self.dump([self.object(x) for x in keys], 1 << 40)
+				groups.append(Group(keys, blob, p.definitions, p.cells))
+			except Exception as e:
+				for key in keys:
+					self.bad[key] = short(e)
+					del self.done[key]
+		return groups
+
+	def place(self, groups):
+		"""Names, definitions and cells point to their groups. out: all groups that are reached"""
+		k = self.kernel
+		for group in groups:
+			for key in group.keys:
+				if key[0] == "n":
+					self.names[key[1:]] = ["v", group]
+				elif key[0] == "d":
+					k.definitions[int(key[1:])].entry["state"] = group
+				else:
+					k.cells[int(key[1:])].state = group
+		reach = Reach(k)
+		for ref in self.names.values():
+			if ref[0] == "v":
+				reach.group(ref[1])
+		return reach
+
+	def lost(self):
+		out = []
+		for key in self.values:
+			if key in self.bad and len(out) < LIST_MAX:
+				out.append({"name": short(key[1:]), "type": short(kind(self.values[key])), "reason": self.bad[key]})
+		return out
+
+	def missing(self):
+		"""Names that are not there for the next cell, and why; for the hint beside a NameError."""
+		k = self.kernel
+		gone = {n: w for n, w in k.gone.items() if n not in self.names and n not in k.g} if not k.is_reset else {}
+		gone.update((x["name"], x["reason"]) for x in k.report["lost"])
+		return dict(list(gone.items())[-LIST_MAX:])
+
+	def manifest(self, reach, blob_name):
+		k = self.kernel
+		groups, at, index = [], 0, {}
+		for i, group in enumerate(reach.groups.values()):
+			index[id(group)] = i
+			n = len(group.blob)
+			# bytes that were damaged stay so
+			digest = sha256(group.blob).hexdigest() if not group.is_bad else "0" * 64
+			groups.append([at, n, digest, group.keys, sorted(group.definitions), sorted(group.cells)])
+			at += n
+		definitions = []
+		for d in reach.definitions.values():
+			state = d.entry["state"]
+			definitions.append(dict(d.entry, state=None if state is None else index[id(state)]))
+		return {"v": 1, "language": "python", "python": "%d.%d" % sys.version_info[:2],
+			"generation": k.generation + 1, "ran": k.ran, "serial": k.serial, "blob": blob_name,
+			"names": {n: ["v", index[id(r[1])]] if r[0] == "v" else r for n, r in self.names.items()},
+			"groups": groups, "definitions": definitions,
+			"cells": [[c.serial, index[id(c.state)]] for c in reach.cells.values()],
+			"imported": k.imported, "gone": self.missing()}
+
+	def run(self):
+		k = self.kernel
+		if not k.is_reset:
+			self.collect()
+			self.spread()
+			# a group that fails as a whole takes others along
+			groups = self.together()
+			while any(self.why_not(x, self.done[x]) for x in self.done):
+				self.spread()
+				groups = self.together()
+			reach = self.place(groups)
+		else:
+			k.imported, reach = [], Reach(k)
+		k.report["lost"] = self.lost() if not k.is_reset else []
+		name = BLOBS[1] if k.blob_name == BLOBS[0] else BLOBS[0]
+		text = dumps(self.manifest(reach, name), separators=(",", ":")).encode()
+		blobs = b"".join(group.blob for group in reach.groups.values())
+		most = k.config.get("total_bytes") or 8388608
+		if len(text) + len(blobs) > most:
+			k.report.update(status="refused", reason="kernel_state_over_bound", bytes=len(text) + len(blobs))
+			return
+		store(k, name, blobs, text)
+		k.report.update(status="saved", generation=k.generation + 1, bytes=len(text) + len(blobs))

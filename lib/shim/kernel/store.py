@@ -1,0 +1,31 @@
+# Writing the state.
+
+
+def put_file(path, data):
+	fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+	try:
+		view = memoryview(data)
+		while view:
+			view = view[write(fd, view) :]
+		fsync(fd)
+	finally:
+		os.close(fd)
+
+
+def store(k, name, blobs, text):
+	try:
+		put_file(k.path(name), blobs)
+		put_file(k.path(MANIFEST + ".new"), text)
+		replace(k.path(MANIFEST + ".new"), k.path(MANIFEST))
+	except BaseException:
+		for left in (name, MANIFEST + ".new"):
+			try:
+				unlink(k.path(left))
+			except OSError:
+				pass
+		raise
+	if k.blob_name and k.blob_name != name:
+		try:
+			unlink(k.path(k.blob_name))
+		except OSError:
+			pass
