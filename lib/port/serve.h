@@ -58,7 +58,7 @@ struct kz_conn_calls {
  */
 struct kz_conn *kz_conn_new(struct kz_serve *s, int fd, size_t max,
 			    const struct kz_conn_calls *calls, void *arg);
-/* Close and free; unsent output is lost. NULL is fine; safe inside its own callbacks. */
+/* Close, before it returns, and free; unsent output is lost. NULL is fine; safe inside its own callbacks. */
 void kz_conn_free(struct kz_conn *c);
 /* Bytes of input there are; and the first n of them in one piece, borrowed until the next call (NULL when fewer). */
 size_t kz_conn_ready(const struct kz_conn *c);
