@@ -15,19 +15,11 @@ enum kz_rc kz_wk_health(struct kz_wk *w, struct kz_deadline until, struct kz_jso
 	return kz_wire_call(w, "GET", "/v1/health", NULL, until, out, err);
 }
 
-static struct kz_json *of_lease(const char *lease)
-{
-	struct kz_json *o = kz_json_object();
-
-	kz_json_set_str(o, "lease", lease);
-	return o;
-}
-
 static enum kz_rc bind_as(struct kz_wk *w, const char *lease, int64_t fence, struct kz_ms ttl,
 			  bool stays, struct kz_deadline until, struct kz_json **out,
 			  struct kz_err *err)
 {
-	struct kz_json *o = of_lease(lease);
+	struct kz_json *o = kz_wire_of_lease(lease);
 	kz_auto_json struct kz_json *answer = NULL;
 	enum kz_rc rc;
 
@@ -56,7 +48,7 @@ enum kz_rc kz_wk_bind_staying(struct kz_wk *w, const char *lease, int64_t fence,
 enum kz_rc kz_wk_extend(struct kz_wk *w, const char *lease, int64_t clock_ms, struct kz_ms ttl,
 			struct kz_deadline until, struct kz_err *err)
 {
-	struct kz_json *o = of_lease(lease);
+	struct kz_json *o = kz_wire_of_lease(lease);
 	kz_auto_json struct kz_json *answer = NULL;
 
 	kz_json_set_int(o, "clock_ms", clock_ms);
@@ -103,9 +95,8 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 	static const char *const places[] = {
 		[KZ_WK_SPACE] = "space", [KZ_WK_CODE] = "code", [KZ_WK_SHARED] = "shared"
 	};
-	kz_auto_json struct kz_json *o = of_lease(lease), *answer = NULL;
+	kz_auto_json struct kz_json *o = kz_wire_of_lease(lease), *answer = NULL;
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(8192);
-	unsigned char n[4] = { 0 };
 	int status = 0;
 	int64_t length = 0;
 	enum kz_rc rc;
@@ -114,13 +105,9 @@ enum kz_rc kz_wk_put(struct kz_wk *w, const char *lease, enum kz_wk_place place,
 	kz_json_set_str(o, "name", name);
 	kz_json_set_int(o, "mode", (int64_t)mode);
 	kz_json_set_int(o, "size", size);
-	rc = kz_buf_add(&head, n, sizeof n, err);
-	if (rc == KZ_OK)
-		rc = kz_json_write(o, &head, err);
+	rc = kz_wire_prefixed(o, &head, err);
 	if (rc != KZ_OK)
 		return rc;
-	for (int i = 0; i < 4; i++)
-		head.data[i] = (char)((head.len - 4) >> (24 - 8 * i));
 	rc = kz_wire_head(w, "POST", "/v1/put", (int64_t)head.len + size, until, err);
 	if (rc == KZ_OK)
 		rc = kz_wire_send(w, head.data, head.len, until, err);
@@ -138,7 +125,7 @@ enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *ma
 			      const char *audience_version, bool is_private,
 			      struct kz_deadline until, struct kz_err *err)
 {
-	struct kz_json *o = of_lease(lease);
+	struct kz_json *o = kz_wire_of_lease(lease);
 	kz_auto_json struct kz_json *answer = NULL;
 
 	kz_json_set_bool(o, "private", is_private);
@@ -147,64 +134,32 @@ enum kz_rc kz_wk_shared_begin(struct kz_wk *w, const char *lease, const char *ma
 	return kz_wire_call(w, "POST", "/v1/shared", o, until, &answer, err);
 }
 
-/* The body of an answer, n bytes, to the sink; a refusing sink ends the connection's use. */
-static enum kz_rc drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
-			struct kz_deadline until, struct kz_err *err)
-{
-	while (n > 0) {
-		size_t part;
-		enum kz_rc rc = w->in.len ? KZ_OK : kz_wire_more(w, until, err);
-
-		if (rc != KZ_OK)
-			return rc;
-		part = (int64_t)w->in.len < n ? w->in.len : (size_t)n;
-		rc = sink(arg, w->in.data, part, err);
-		if (rc != KZ_OK) {
-			w->is_broken = true;
-			return rc;
-		}
-		kz_buf_drop(&w->in, part);
-		n -= (int64_t)part;
-	}
-	return KZ_OK;
-}
-
 enum kz_rc kz_wk_get(struct kz_wk *w, const char *lease, const char *name, int64_t max,
 		     kz_wk_sink sink, void *arg, int64_t *size, struct kz_deadline until,
 		     struct kz_err *err)
 {
-	kz_auto_json struct kz_json *o = of_lease(lease);
-	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(8192);
-	int status = 0;
+	kz_auto_json struct kz_json *o = kz_wire_of_lease(lease);
 	int64_t n = 0;
 	enum kz_rc rc;
 
 	kz_json_set_str(o, "name", name);
 	kz_json_set_int(o, "max", max);
-	rc = kz_json_write(o, &body, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_head(w, "POST", "/v1/get", (int64_t)body.len, until, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_send(w, body.data, body.len, until, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_answer(w, until, &status, &n, err);
+	rc = kz_wire_ask(w, "POST", "/v1/get", o, until, &n, err);
 	if (rc != KZ_OK)
 		return rc;
-	if (status != 200)
-		return kz_wire_refusal(w, status, n, until, err);
 	/* the bound is ours, whatever the worker says */
 	if (n > max) {
 		w->is_broken = true;
 		return kz_refuse(err, KZ_R_OUTPUT_TOO_LARGE, NULL);
 	}
 	*size = n;
-	return drain(w, n, sink, arg, until, err);
+	return kz_wire_drain(w, n, sink, arg, until, err);
 }
 
 enum kz_rc kz_wk_reset(struct kz_wk *w, const char *lease, const char *token,
 		       struct kz_deadline until, struct kz_json **readings, struct kz_err *err)
 {
-	struct kz_json *o = of_lease(lease);
+	struct kz_json *o = kz_wire_of_lease(lease);
 	enum kz_rc rc;
 
 	kz_json_set_str(o, "token", token);

@@ -221,13 +221,9 @@ static enum kz_rc ask(struct kz_wk *w, const struct kz_wk_exec *x, struct kz_dea
 	}
 	if (x->shared)
 		kz_json_set(o, "shared", kz_json_ref(x->shared));
-	rc = kz_buf_add(&head, "\0\0\0", 4, err);
-	if (rc == KZ_OK)
-		rc = kz_json_write(o, &head, err);
+	rc = kz_wire_prefixed(o, &head, err);
 	if (rc != KZ_OK)
 		return rc;
-	for (int i = 0; i < 4; i++)
-		head.data[i] = (char)((head.len - 4) >> (24 - 8 * i));
 	rc = kz_buf_add(&head, tail.data, tail.len, err);
 	if (rc == KZ_OK)
 		rc = kz_wire_head(w, "POST", "/v1/exec", (int64_t)head.len, until, err);

@@ -8,14 +8,6 @@
 #include "rule/entry.h"
 #include "rule/reason.h"
 
-static struct kz_json *of_lease(const char *lease)
-{
-	struct kz_json *o = kz_json_object();
-
-	kz_json_set_str(o, "lease", lease);
-	return o;
-}
-
 /* What a worker may send at most for these bounds: heads and names come on top of contents. */
 static int64_t longest(int64_t bytes, int64_t entries)
 {
@@ -24,27 +16,6 @@ static int64_t longest(int64_t bytes, int64_t entries)
 	if (entries >= (INT64_MAX - bytes) / each - 1)
 		return INT64_MAX;
 	return bytes + (entries + 1) * each;
-}
-
-static enum kz_rc drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
-			struct kz_deadline until, struct kz_err *err)
-{
-	while (n > 0) {
-		size_t part;
-		enum kz_rc rc = w->in.len ? KZ_OK : kz_wire_more(w, until, err);
-
-		if (rc != KZ_OK)
-			return rc;
-		part = (int64_t)w->in.len < n ? w->in.len : (size_t)n;
-		rc = sink(arg, w->in.data, part, err);
-		if (rc != KZ_OK) {
-			w->is_broken = true;
-			return rc;
-		}
-		kz_buf_drop(&w->in, part);
-		n -= (int64_t)part;
-	}
-	return KZ_OK;
 }
 
 static void set_place(struct kz_json *o, enum kz_wk_tree tree)
@@ -57,39 +28,29 @@ enum kz_rc kz_wk_tree_get(struct kz_wk *w, const char *lease, enum kz_wk_tree tr
 			  int64_t entries, kz_wk_sink sink, void *arg, struct kz_deadline until,
 			  struct kz_err *err)
 {
-	kz_auto_json struct kz_json *o = of_lease(lease);
-	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(8192);
-	int status = 0;
+	kz_auto_json struct kz_json *o = kz_wire_of_lease(lease);
 	int64_t n = 0;
 	enum kz_rc rc;
 
 	set_place(o, tree);
 	kz_json_set_int(o, "bytes", bytes);
 	kz_json_set_int(o, "entries", entries);
-	rc = kz_json_write(o, &body, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_head(w, "POST", "/v1/tree/get", (int64_t)body.len, until, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_send(w, body.data, body.len, until, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_answer(w, until, &status, &n, err);
+	rc = kz_wire_ask(w, "POST", "/v1/tree/get", o, until, &n, err);
 	if (rc != KZ_OK)
 		return rc;
-	if (status != 200)
-		return kz_wire_refusal(w, status, n, until, err);
 	/* the bound is ours, whatever the worker says */
 	if (n > longest(bytes, entries)) {
 		w->is_broken = true;
 		return kz_refuse(err, KZ_R_WORKSPACE_OVER_BOUND, NULL);
 	}
-	return drain(w, n, sink, arg, until, err);
+	return kz_wire_drain(w, n, sink, arg, until, err);
 }
 
 static enum kz_rc call_with_label(struct kz_wk *w, const char *path, const char *lease,
 				  enum kz_wk_tree tree, const char *label, struct kz_deadline until,
 				  struct kz_err *err)
 {
-	struct kz_json *o = of_lease(lease);
+	struct kz_json *o = kz_wire_of_lease(lease);
 
 	set_place(o, tree);
 	kz_json_set_str(o, "label", label);
@@ -114,19 +75,14 @@ enum kz_rc kz_wk_tree_put_begin(struct kz_wk *w, const char *lease, enum kz_wk_t
 static enum kz_rc send_piece(struct kz_wk *w, const char *p, size_t n, struct kz_deadline until,
 			     struct kz_err *err)
 {
-	kz_auto_json struct kz_json *o = of_lease(w->tree_lease), *answer = NULL;
+	kz_auto_json struct kz_json *o = kz_wire_of_lease(w->tree_lease), *answer = NULL;
 	kz_auto_buf struct kz_buf head = KZ_BUF_INIT(8192);
-	unsigned char length[4] = { 0 };
 	int status = 0;
 	int64_t got = 0;
-	enum kz_rc rc = kz_buf_add(&head, length, sizeof length, err);
+	enum kz_rc rc = kz_wire_prefixed(o, &head, err);
 
-	if (rc == KZ_OK)
-		rc = kz_json_write(o, &head, err);
 	if (rc != KZ_OK)
 		return rc;
-	for (int i = 0; i < 4; i++)
-		head.data[i] = (char)((head.len - 4) >> (24 - 8 * i));
 	rc = kz_wire_head(w, "POST", "/v1/tree/add", (int64_t)(head.len + n), until, err);
 	if (rc == KZ_OK)
 		rc = kz_wire_send(w, head.data, head.len, until, err);
@@ -173,7 +129,7 @@ enum kz_rc kz_wk_tree_put_end(struct kz_wk *w, struct kz_deadline until, struct 
 {
 	enum kz_rc rc = w->tree.len ? flush(w, until, err) : KZ_OK;
 
-	return rc == KZ_OK ? kz_wire_call(w, "POST", "/v1/tree/end", of_lease(w->tree_lease), until,
-					  NULL, err) :
+	return rc == KZ_OK ? kz_wire_call(w, "POST", "/v1/tree/end",
+					  kz_wire_of_lease(w->tree_lease), until, NULL, err) :
 			     rc;
 }

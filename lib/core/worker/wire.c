@@ -219,31 +219,80 @@ enum kz_rc kz_wire_refusal(struct kz_wk *w, int status, int64_t n, struct kz_dea
 	return kz_refuse(err, r, "%s", kz_json_str(o, "text", "the worker gave no reason"));
 }
 
+enum kz_rc kz_wire_ask(struct kz_wk *w, const char *method, const char *path,
+		       const struct kz_json *o, struct kz_deadline until, int64_t *length,
+		       struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(5 << 20);
+	int status = 0;
+	enum kz_rc rc = o ? kz_json_write(o, &body, err) : KZ_OK;
+
+	if (rc == KZ_OK)
+		rc = kz_wire_head(w, method, path, (int64_t)body.len, until, err);
+	if (rc == KZ_OK && body.len)
+		rc = kz_wire_send(w, body.data, body.len, until, err);
+	if (rc == KZ_OK)
+		rc = kz_wire_answer(w, until, &status, length, err);
+	if (rc != KZ_OK)
+		return rc;
+	return status == 200 ? KZ_OK : kz_wire_refusal(w, status, *length, until, err);
+}
+
 enum kz_rc kz_wire_call(struct kz_wk *w, const char *method, const char *path, struct kz_json *o,
 			struct kz_deadline until, struct kz_json **out, struct kz_err *err)
 {
 	kz_auto_json struct kz_json *own = o, *answer = NULL;
-	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(5 << 20);
-	int status = 0;
 	int64_t n = 0;
-	enum kz_rc rc = own ? kz_json_write(own, &body, err) : KZ_OK;
+	enum kz_rc rc;
 
-	if (rc != KZ_OK)
-		return rc;
 	if (kz_sys_before(KZ_SYS_WK_CALL))
 		return kz_wire_break(w, err);
-	rc = kz_wire_head(w, method, path, (int64_t)body.len, until, err);
-	if (rc == KZ_OK && body.len)
-		rc = kz_wire_send(w, body.data, body.len, until, err);
-	if (rc == KZ_OK)
-		rc = kz_wire_answer(w, until, &status, &n, err);
+	rc = kz_wire_ask(w, method, path, own, until, &n, err);
 	if (rc != KZ_OK)
 		return rc;
-	if (status != 200)
-		return kz_wire_refusal(w, status, n, until, err);
 	rc = kz_wire_json(w, n, until, &answer, err);
 	if (rc == KZ_OK && out)
 		*out = kz_take(answer);
 	kz_sys_after(KZ_SYS_WK_CALL);
+	return rc;
+}
+
+enum kz_rc kz_wire_drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
+			 struct kz_deadline until, struct kz_err *err)
+{
+	while (n > 0) {
+		size_t part;
+		enum kz_rc rc = w->in.len ? KZ_OK : kz_wire_more(w, until, err);
+
+		if (rc != KZ_OK)
+			return rc;
+		part = (int64_t)w->in.len < n ? w->in.len : (size_t)n;
+		rc = sink(arg, w->in.data, part, err);
+		if (rc != KZ_OK) {
+			w->is_broken = true;
+			return rc;
+		}
+		kz_buf_drop(&w->in, part);
+		n -= (int64_t)part;
+	}
+	return KZ_OK;
+}
+
+struct kz_json *kz_wire_of_lease(const char *lease)
+{
+	struct kz_json *o = kz_json_object();
+
+	kz_json_set_str(o, "lease", lease);
+	return o;
+}
+
+enum kz_rc kz_wire_prefixed(const struct kz_json *o, struct kz_buf *out, struct kz_err *err)
+{
+	enum kz_rc rc = kz_buf_add(out, "\0\0\0", 4, err);
+
+	if (rc == KZ_OK)
+		rc = kz_json_write(o, out, err);
+	for (int i = 0; rc == KZ_OK && i < 4; i++)
+		out->data[i] = (char)((out->len - 4) >> (24 - 8 * i));
 	return rc;
 }

@@ -67,6 +67,17 @@ enum kz_rc kz_wire_json(struct kz_wk *w, int64_t n, struct kz_deadline until, st
 /* The refusal or fault that an answer other than 200 and 101 carries. */
 enum kz_rc kz_wire_refusal(struct kz_wk *w, int status, int64_t n, struct kz_deadline until,
 			   struct kz_err *err);
+/* Request with a JSON body (NULL: none). out: the length of the answer's body, which is to be read; err: the refusal that the answer carries, if any */
+enum kz_rc kz_wire_ask(struct kz_wk *w, const char *method, const char *path,
+		       const struct kz_json *o, struct kz_deadline until, int64_t *length,
+		       struct kz_err *err);
+/* The body of an answer, n bytes, to the sink; a sink that refuses ends the connection's use. */
+enum kz_rc kz_wire_drain(struct kz_wk *w, int64_t n, kz_wk_sink sink, void *arg,
+			 struct kz_deadline until, struct kz_err *err);
+/* What every request of a lease begins with. out: new */
+struct kz_json *kz_wire_of_lease(const char *lease);
+/* The JSON head of a framed body, behind its length in 4 bytes, to an empty out. */
+enum kz_rc kz_wire_prefixed(const struct kz_json *o, struct kz_buf *out, struct kz_err *err);
 /* Request with a JSON body (o is taken; NULL: none) and JSON answer. out: new, or left alone when out is NULL */
 enum kz_rc kz_wire_call(struct kz_wk *w, const char *method, const char *path, struct kz_json *o,
 			struct kz_deadline until, struct kz_json **out, struct kz_err *err);
