@@ -452,6 +452,128 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$po
 	[ "$(valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw EXISTS "${key%:9}:$port")" = 0 ]
 }
 
+vk() { valkey-cli -s "$KZ_STATE/run/valkey.sock" --raw "$@"; }
+gateway() { kz_service_pid kz-gateway; }
+keeper() { pgrep -P "$(gateway)" -x kz-gateway-cool; }
+taken_over() { python3 "$BATS_TEST_DIRNAME/share.py" "$(gateway)" "$@"; }
+# Is one of this process's sockets the other side of one that Valkey took?
+speaks_to_valkey() {
+	local own peers
+	own=$(find "/proc/$1/fd" -type l -printf '%l\n' | sed -nE 's/^socket:\[([0-9]+)\]$/\1/p')
+	peers=$(ss -xH state established | awk -v at="$KZ_STATE/run/valkey.sock" '{ for (i = 1; i < NF; i++) if ($i == at) print $NF }')
+	grep -qxFf <(echo "$own") <<<"$peers"
+}
+# everything that Valkey holds, but for what moves by itself
+all_keys() { vk --scan | sort; }
+
+@test "BRK-31 INV-30: the gateway has no way to Valkey: none is open, and none is in its file system" {
+	local root
+	root=/proc/$(gateway)/root
+	[ "$(get /pypi/simple/pure/)" = 200 ] # which asks whether the host is left alone
+	speaks_to_valkey "$(keeper)"
+	! speaks_to_valkey "$(gateway)" || return 1
+	[ -S "$KZ_STATE/run/valkey.sock" ]
+	[ -z "$(find "$root/" -type s)" ]
+	[ ! -e "$root$KZ_STATE/run" ]
+	[ ! -e "$root/proc" ]
+	# nor is there a folder that leads out
+	[ -z "$(find -L "/proc/$(gateway)/fd" -maxdepth 1 -mindepth 1 -type d)" ]
+}
+
+@test "BRK-31 INV-30: by what it has instead it can ask four things of one host, and nothing else" {
+	local keys prefix
+	vk --scan --pattern '*:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
+	prefix=$(vk --scan --pattern '{kz:*}:*' | head -n 1 | sed -E 's/^(\{kz:[^}]*\}).*/\1/')
+	[ -n "$prefix" ]
+	keys=$(all_keys)
+	run taken_over hostile
+	[ "$status" -eq 0 ] || { echo "$output" && return 1; }
+	[ "$output" -gt 250 ]
+	[ "$(all_keys)" = "$keys" ]
+	[ "$(vk ACL WHOAMI)" = default ]
+	kz logs kz-gateway | grep -q 'asked for what no gateway asks for'
+	# the four
+	[ "$(taken_over ask l h.test:1)" = -2 ]
+	[ "$(taken_over ask f h.test:1)" = 1 ]
+	[ "$(taken_over ask l h.test:1)" -gt 60000 ]
+	[ "$(taken_over ask p h.test:1)" = 1 ]
+	[ "$(taken_over ask p h.test:1)" = 0 ]
+	[ "$(comm -13 <(echo "$keys") <(all_keys))" = "$prefix:registry:cool:h.test:1
+$prefix:registry:probe:h.test:1" ]
+	[ "$(taken_over ask r h.test:1)" = 2 ]
+	[ "$(all_keys)" = "$keys" ]
+	# it fills nothing: a burst, and then as many as die out
+	[ "$(taken_over flood 2000)" -lt 200 ]
+	[ "$(vk --scan --pattern '*:registry:*' | wc -l)" -lt 200 ]
+	vk --scan --pattern '*:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
+	[ "$(all_keys)" = "$keys" ]
+}
+
+@test "BRK-31: two gateways of a deployment share what one of them found" {
+	local other=$BATS_TEST_TMPDIR/other second server port mine=$KZ_STATE/run/gateway/gateway.sock
+	worker() { timeout 150 python3 "$REGISTRY/worker.py" "$mine" "$EXECUTION" "$@"; }
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	registries_are "{\"pypi\":{\"index\":\"http://127.0.0.1:$port/simple/\"}}"
+	mkdir "$other" "$other/run" "$other/log"
+	cp -a "$KZ_STATE/env" "$KZ_STATE/keys" "$KZ_STATE/public" "$other/"
+	printf 'unix:%s/run/valkey.sock' "$KZ_STATE" >"$other/env/KZ_VALKEY_URL"
+	kz-gateway -s "$other" </dev/null >gateway.log 2>&1 3>&- &
+	second=$!
+	kz_wait 20 test -S "$other/run/gateway/gateway.sock"
+	is 503 registry_unreachable /pypi/simple/pure/
+	# it is there by now, and the other gateway never met it
+	python3 -c '
+import http.server, sys
+class H(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        open("met", "w")
+        self.send_response(404); self.send_header("Content-Length", "0"); self.end_headers()
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$port" 3>&- 2>/dev/null &
+	server=$!
+	mine=$other/run/gateway/gateway.sock
+	is 503 registry_unreachable /pypi/simple/pure/
+	[ ! -e met ]
+	# and the one's success is the other's
+	vk PEXPIRE "$(vk --scan --pattern "*:registry:cool:127.0.0.1:$port")" 50000
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 404 ]'
+	[ -e met ]
+	[ -z "$(vk --scan --pattern "*:registry:*:127.0.0.1:$port")" ]
+	kill "$second" "$server"
+	wait "$second" || [ $? -lt 126 ]
+	usual
+}
+
+@test "BRK-31: Valkey that is started again, or not there: installs go on, and what is shared comes back" {
+	local pid
+	pid=$(gateway)
+	s6-svc -wd -d "$KZ_STATE/service/valkey"
+	[ "$(get /pypi/simple/pure/)" = 200 ]
+	registries_are '{"pypi":{"index":"http://127.0.0.1:9/simple/"}}'
+	is 503 registry_unreachable /pypi/simple/pure/
+	usual
+	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
+	s6-svc -wU -u "$KZ_STATE/service/valkey"
+	# after a while it asks again
+	kz_wait 30 eval '[ "$(taken_over ask l 127.0.0.1:9)" != unknown ]'
+	kz_wait 60 eval 'sleep 1; [ "$(taken_over ask f h.test:2)" = 1 ]'
+	[ "$(vk --scan --pattern '*:registry:cool:h.test:2' | wc -l)" = 1 ]
+	[ "$(taken_over ask r h.test:2)" = 1 ]
+	[ "$(gateway)" = "$pid" ]
+}
+
+@test "BRK-31: a keeper that is gone stops no install; when none is under way the gateway starts anew, and shares again" {
+	local pid slow
+	pid=$(gateway)
+	get /pypi/simple/slow/ >slow.status &
+	slow=$!
+	kill -KILL "$(keeper)"
+	[ "$(get /pypi/simple/pure/)" = 200 ]
+	wait "$slow"
+	kz_wait 60 eval 'now=$(gateway) && [ "$now" != "$pid" ] && [ "$(get /pypi/simple/pure/)" = 200 ]'
+	kz_wait 30 eval '[ "$(taken_over ask l 127.0.0.1:9)" != unknown ]'
+	kz logs kz-gateway | grep -q 'no cooldown is shared any more'
+}
+
 @test "BRK-12 BRK-13: a registry that takes the connection and is silent is bounded too, in TLS as well (timeout path)" {
 	local mute
 	is 503 registry_unreachable /pypi/simple/silent/

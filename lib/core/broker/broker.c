@@ -12,6 +12,7 @@
 #include "core/broker/job.h"
 
 #define SWEEP_S 10
+#define IDLE KZ_SECONDS(5)
 
 static const char *const bases[] = { "127.0.0.1:8000", "localhost:8000" };
 
@@ -94,7 +95,6 @@ static bool base_of(const struct kz_gw_request *r, char out[32])
 static void look(struct kz_broker *b)
 {
 	kz_brk_world_look(&b->world, b->net);
-	b->fetch.cool = b->world.cool;
 	if (b->world.is_stale) {
 		kz_log(KZ_LOG_INFO, "keys or files of registries changed: starting anew", NULL);
 		kz_serve_stop(b->s);
@@ -198,6 +198,17 @@ static void add_counters(struct kz_broker *b)
 				      "times that the host of a registry was found not to answer");
 }
 
+/* Alone it goes on while it has work to do; then it comes back to the others. */
+static void on_idle(void *arg)
+{
+	struct kz_broker *b = arg;
+
+	if (b->first || !kz_share_is_lost(b->share))
+		return;
+	kz_log(KZ_LOG_WARNING, "no cooldown is shared any more: starting anew", NULL);
+	kz_serve_stop(b->s);
+}
+
 void kz_broker_changed(struct kz_broker *b)
 {
 	b->world.look = (struct kz_deadline){ 0 };
@@ -205,7 +216,7 @@ void kz_broker_changed(struct kz_broker *b)
 }
 
 enum kz_rc kz_broker_new(struct kz_broker **out, struct kz_serve *s, struct kz_gw *g,
-			 const char *state, struct kz_err *err)
+			 struct kz_share *share, const char *state, struct kz_err *err)
 {
 	struct kz_broker *b = calloc(1, sizeof *b);
 	enum kz_rc rc = kz_seal_init(err);
@@ -216,13 +227,20 @@ enum kz_rc kz_broker_new(struct kz_broker **out, struct kz_serve *s, struct kz_g
 	b->gw = g;
 	kz_brk_world_init(&b->world, state);
 	b->book = kz_book_new();
+	b->share = share;
+	b->fetch.cool = kz_cool_new(share);
 	b->next = kz_timer_new(s, kz_job_run_all, b);
-	if (!rc && (!b->book || !b->next))
+	b->idle = kz_timer_new(s, on_idle, b);
+	if (!rc && (!b->book || !b->fetch.cool || !b->next || !b->idle))
 		rc = kz_err_set(err, KZ_E_OS, "out of memory");
+	if (!rc)
+		rc = kz_timer_every(b->idle, IDLE, err);
 	if (!rc)
 		rc = kz_brk_net_new(&b->net, s, err);
 	if (!rc) {
-		b->fetch = (struct kz_fetch_world){ .s = s, .net = b->net, .env = &b->world.env };
+		b->fetch.s = s;
+		b->fetch.net = b->net;
+		b->fetch.env = &b->world.env;
 		add_counters(b);
 		look(b);
 		rc = add_routes(b, err);
@@ -249,6 +267,8 @@ void kz_broker_free(struct kz_broker *b)
 	kz_brk_net_free(b->net);
 	kz_book_free(b->book);
 	kz_timer_free(b->next);
+	kz_timer_free(b->idle);
+	kz_cool_free(b->fetch.cool);
 	kz_brk_world_release(&b->world);
 	free(b);
 }

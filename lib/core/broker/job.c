@@ -193,7 +193,7 @@ void kz_job_fetch(struct kz_job *j, struct kz_fetch_ask *ask)
 	ask->ca = b->world.cas[k];
 	ask->arg = j;
 	(void)kz_str_copy(j->host, sizeof j->host, ask->url.at.host, NULL);
-	j->fetch = b->fetch.cool ? kz_fetch_start(&b->fetch, ask) : NULL;
+	j->fetch = kz_fetch_start(&b->fetch, ask);
 	if (!j->fetch)
 		kz_job_refuse(j, KZ_R_SYSTEM_FAILED);
 }

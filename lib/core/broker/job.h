@@ -23,7 +23,9 @@ struct kz_broker {
 	struct kz_brk_net *net;
 	struct kz_fetch_world fetch;
 	struct kz_book *book;
+	struct kz_share *share;
 	struct kz_timer *next; /* starts jobs that wait */
+	struct kz_timer *idle; /* looks whether it is time to start anew */
 	struct kz_job *first;  /* all of them, in the order they came */
 	unsigned running[2];
 	int64_t swept_s, told_s;

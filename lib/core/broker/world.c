@@ -29,8 +29,6 @@ void kz_brk_world_init(struct kz_brk_world *w, const char *state)
 
 void kz_brk_world_release(struct kz_brk_world *w)
 {
-	kz_cool_free(w->cool);
-	w->cool = NULL;
 	for (int k = 0; k < KZ_REGISTRIES; k++)
 		free(w->cas[k]);
 	kz_secret_release(&w->key);
@@ -113,7 +111,7 @@ static void take_denied(struct kz_brk_world *w, const struct kz_conf *c)
 
 static void take_net(struct kz_brk_world *w, const struct kz_conf *c, struct kz_brk_net *net)
 {
-	char servers[KZ_RESOLVERS_TEXT], url[300] = "";
+	char servers[KZ_RESOLVERS_TEXT];
 	struct kz_err err = KZ_ERR_INIT;
 	enum kz_dns_families families = kz_str_eq(c->set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
 					kz_str_eq(c->set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
@@ -129,14 +127,6 @@ static void take_net(struct kz_brk_world *w, const struct kz_conf *c, struct kz_
 		w->families = families;
 		(void)kz_str_copy(w->servers, sizeof w->servers, servers, NULL);
 	}
-	(void)kz_conf_valkey_url(c, url, sizeof url, NULL);
-	if (w->cool && kz_str_eq(url, w->cool_url) &&
-	    kz_str_eq(c->set.kz_deployment_id, w->deployment))
-		return;
-	kz_cool_free(w->cool);
-	w->cool = kz_cool_new(url, c->set.kz_deployment_id);
-	(void)kz_str_copy(w->cool_url, sizeof w->cool_url, url, NULL);
-	(void)kz_str_copy(w->deployment, sizeof w->deployment, c->set.kz_deployment_id, NULL);
 }
 
 static void read_settings(struct kz_brk_world *w, struct kz_brk_net *net)

@@ -6,7 +6,6 @@
 #ifndef KZ_CORE_BROKER_WORLD_H
 #define KZ_CORE_BROKER_WORLD_H
 
-#include "core/broker/cool.h"
 #include "core/broker/net.h"
 #include "core/broker/registry.h"
 #include "core/egress/resolvers.h"
@@ -33,8 +32,6 @@ struct kz_brk_world {
 	struct kz_secret key;
 	struct kz_cidr denied[KZ_SCOPE_CIDRS];
 	struct kz_decide_env env;
-	struct kz_cool *cool;
-	char cool_url[300], deployment[64];
 };
 
 /* in: state directory. own: kz_brk_world_release */

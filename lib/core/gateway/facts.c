@@ -2,19 +2,17 @@
 #include "core/gateway/facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/aside.h"
 #include "base/fd.h"
 #include "base/proc.h"
-#include "base/sig.h"
 #include "base/str.h"
 #include "base/where.h"
 
@@ -87,62 +85,37 @@ static bool await(int fd, int files, const char *watched, const struct stat *was
 	}
 }
 
-/* Two descriptors that the child can put at 3 and 4 without one overwriting the other. */
-static int above(int fd)
+static void answer_for_ever(int fd, const void *arg)
 {
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-
-	close(fd);
-	return high;
-}
-
-static void answer_for_ever(int fd, const char *watched)
-{
-	char folder[300];
+	const char *watched = arg;
+	int files = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	struct stat was = { .st_ino = 0 };
-	int files = above(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+	char folder[300];
 
-	kz_sig_reset();
-	/* nothing else that the service holds is this one's: not its notification, not its lock */
-	if (dup2(fd, 3) != 3 || dup2(files, 4) != 4)
-		_exit(71);
-	(void)syscall(SYS_close_range, 5u, ~0u, 0u);
-	(void)fcntl(3, F_SETFD, FD_CLOEXEC);
-	(void)fcntl(4, F_SETFD, FD_CLOEXEC);
 	if (kz_str_format(folder, sizeof folder, NULL, "%s", watched) == KZ_OK)
 		*strrchr(folder, '/') = 0;
-	(void)inotify_add_watch(4, folder, IN_MOVED_TO | IN_CREATE);
+	(void)inotify_add_watch(files, folder, IN_MOVED_TO | IN_CREATE);
 	(void)stat(watched, &was);
-	while (await(3, 4, watched, &was)) {
-		say(3, "kz", "status");
-		say(3, "kz-grant", "scope");
+	while (await(fd, files, watched, &was)) {
+		say(fd, "kz", "status");
+		say(fd, "kz-grant", "scope");
 	}
-	_exit(0);
 }
 
 enum kz_rc kz_facts_start(struct kz_facts **out, const char *watched, struct kz_err *err)
 {
 	struct kz_facts *f = calloc(1, sizeof *f);
-	int ends[2];
-	pid_t pid;
+	enum kz_rc rc;
 
-	if (!f || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-		free(f);
-		return kz_err_sys(err, KZ_E_OS, "no pair of sockets");
-	}
-	f->fd = ends[0];
-	ends[1] = above(ends[1]);
-	pid = ends[1] < 0 ? -1 : fork();
-	if (pid == 0)
-		answer_for_ever(ends[1], watched);
-	if (ends[1] >= 0)
-		close(ends[1]);
-	if (pid < 0) {
+	if (!f)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	f->fd = -1;
+	rc = kz_aside_start("kz-gateway-ask", SOCK_STREAM, answer_for_ever, watched, &f->fd, err);
+	if (rc)
 		kz_facts_free(f);
-		return kz_err_sys(err, KZ_E_OS, "cannot start the process that asks");
-	}
-	*out = f;
-	return kz_fd_set_nonblock(f->fd, err);
+	else
+		*out = f;
+	return rc;
 }
 
 bool kz_facts_is_replaced(const struct kz_facts *f)

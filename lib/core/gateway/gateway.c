@@ -29,6 +29,7 @@ struct gateway {
 	struct kz_serve *serve;
 	struct kz_gw *gw;
 	struct kz_facts *facts;
+	struct kz_share *share;
 	struct kz_pages *pages;
 	struct kz_broker *broker;
 	struct kz_gw_address address;
@@ -158,25 +159,23 @@ static enum kz_rc open_sockets(struct gateway *g, struct kz_err *err)
 }
 
 /*
- * Of the files: public keys, settings, the key of package tokens and no other, the sockets (the
- * broker's cooldown is in Valkey), /etc, and code that is loaded when somebody needs it (an HTTP client).
+ * Of the files: public keys, settings, the key of package tokens and no other, /etc, and code that is loaded
+ * when somebody needs it (an HTTP client).  No socket: Valkey's would be the authority over every lease.
  */
 static enum kz_rc leave(const struct gateway *g, struct kz_err *err)
 {
-	char root[300], public[300], env[300], run[300], key[300];
+	char root[300], public[300], env[300], key[300];
 	const struct kz_cell_show shown[] = { { .path = public },
 					      { .path = env },
-					      { .path = run },
 					      { .path = key, .is_file = true },
 					      { .path = "/usr/lib", .is_code = true },
 					      { .path = "/lib", .is_code = true } };
-	const struct kz_cell cell = { "kz-gateway", root, shown, 6, g->uid, g->gid };
+	const struct kz_cell cell = { "kz-gateway", root, shown, 5, g->uid, g->gid };
 	enum kz_rc rc;
 
 	if ((rc = kz_conf_path(&g->conf, "log", root, sizeof root, err)) ||
 	    (rc = kz_conf_path(&g->conf, "public", public, sizeof public, err)) ||
 	    (rc = kz_conf_path(&g->conf, "env", env, sizeof env, err)) ||
-	    (rc = kz_conf_path(&g->conf, "run", run, sizeof run, err)) ||
 	    (rc = kz_conf_path(&g->conf, PACKAGE_KEY, key, sizeof key, err)))
 		return rc;
 	return kz_cell_enter(&cell, err);
@@ -220,7 +219,8 @@ static enum kz_rc open_all(struct gateway *g, const char *state, struct kz_err *
 
 	if ((rc = kz_conf_load(&g->conf, state, err)) ||
 	    (rc = kz_conf_path(&g->conf, PACKAGE_KEY, key, sizeof key, err)) ||
-	    (rc = kz_facts_start(&g->facts, key, err)))
+	    (rc = kz_facts_start(&g->facts, key, err)) ||
+	    (rc = kz_share_start(&g->share, g->conf.state, err)))
 		return rc;
 	choose_ids(g);
 	m = limits();
@@ -228,7 +228,7 @@ static enum kz_rc open_all(struct gateway *g, const char *state, struct kz_err *
 	    (rc = kz_gw_new(&g->gw, g->serve, &m, err)) ||
 	    (rc = kz_facts_serve(g->facts, g->serve, on_lost, g, err)) ||
 	    (rc = kz_pages_new(&g->pages, g->gw, g->facts, &g->address, g->conf.state, err)) ||
-	    (rc = kz_broker_new(&g->broker, g->serve, g->gw, g->conf.state, err)) ||
+	    (rc = kz_broker_new(&g->broker, g->serve, g->gw, g->share, g->conf.state, err)) ||
 	    (rc = open_sockets(g, err)) || (rc = watch_files(g, err)))
 		return rc;
 	kz_gw_hosts(g->gw, g->hosts, g->address.at);
@@ -243,6 +243,7 @@ static void close_all(struct gateway *g)
 	kz_gw_free(g->gw);
 	kz_pages_free(g->pages);
 	kz_facts_free(g->facts);
+	kz_share_free(g->share);
 	kz_watch_free(g->signal_watch);
 	kz_watch_free(g->file_watch);
 	kz_timer_free(g->again);
