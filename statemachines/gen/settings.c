@@ -404,6 +404,12 @@ const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {
 		.least = 1, .most = 100000, .type = KZ_SETTING_INT,
 		.offset = offsetof(struct kz_settings, kz_callback_max_calls),
 		.size = sizeof(((struct kz_settings *)0)->kz_callback_max_calls) },
+	[KZ_SETTING_KZ_CALLBACK_RATE] = {
+		.name = "KZ_CALLBACK_RATE", .unit = "calls", .default_text = "50", .choices = "",
+		.what = "calls of tools that may begin within one second",
+		.least = 1, .most = 10000, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_callback_rate),
+		.size = sizeof(((struct kz_settings *)0)->kz_callback_rate) },
 	[KZ_SETTING_KZ_CALLBACK_MAX_BYTES] = {
 		.name = "KZ_CALLBACK_MAX_BYTES", .unit = "bytes", .default_text = "1048576", .choices = "",
 		.what = "arguments or result of one call",
@@ -497,6 +503,7 @@ void kz_settings_default(struct kz_settings *s)
 		.kz_kernel_value_bytes = 4194304,
 		.kz_callback_providers = "",
 		.kz_callback_max_calls = 100,
+		.kz_callback_rate = 50,
 		.kz_callback_max_bytes = 1048576,
 		.kz_callback_seconds = 10,
 		.kz_compress = "",

@@ -66,6 +66,7 @@ struct kz_settings {
 	int64_t kz_kernel_value_bytes; /* bytes */
 	char kz_callback_providers[256]; /* path */
 	int64_t kz_callback_max_calls; /* calls */
+	int64_t kz_callback_rate; /* calls */
 	int64_t kz_callback_max_bytes; /* bytes */
 	int64_t kz_callback_seconds; /* s */
 	char kz_compress[256]; /* program */
@@ -141,6 +142,7 @@ enum kz_setting_id {
 	KZ_SETTING_KZ_KERNEL_VALUE_BYTES,
 	KZ_SETTING_KZ_CALLBACK_PROVIDERS,
 	KZ_SETTING_KZ_CALLBACK_MAX_CALLS,
+	KZ_SETTING_KZ_CALLBACK_RATE,
 	KZ_SETTING_KZ_CALLBACK_MAX_BYTES,
 	KZ_SETTING_KZ_CALLBACK_SECONDS,
 	KZ_SETTING_KZ_COMPRESS,

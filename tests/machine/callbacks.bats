@@ -60,6 +60,18 @@ setup() {
 
 py() { kz_run -k -A a -C c -l python "${@:2}" -c "$1" </dev/null; }
 
+# the denials of the last run: REASON=COUNT each, and the sum beside its end
+on_record() {
+	local id want
+	id=$(kz_record run)
+	want=$(printf '%s\n' "$@" | sort)
+	kz-audit list -j -k denial -r "$id" >rows
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit <rows
+	[ "$(jq -r '"\(.reason)=\(.count)"' rows | sort)" = "$want" ]
+	[ "$(jq -s 'map(.actor + .conversation) | unique == [.[0]]' rows)" = true ]
+	kz-audit list -j -k record -r "$id" | jq -e --slurpfile d rows '.call_refused_count == ($d | map(.count) | add)'
+}
+
 # a function of cells: the reason of a call, or its result
 TRY='
 def call(name, **a):
@@ -84,8 +96,55 @@ jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))'
 	[ ! -e "$BOX/written" ]
 	kz_record_is kernel.calls 9
 	kz_record_is kernel.calls_refused 9
+	on_record tool_unknown=1 tool_writes=1 tool_recursive=1 tool_changed=1 tool_too_large=2 tool_failed=3
 	py "$TRY"'print([call("nobody") for _ in range(25)][18:])'
 	[ "$output" = "['tool_unknown', 'tool_unknown', 'tool_limit', 'tool_limit', 'tool_limit', 'tool_limit', 'tool_limit']" ]
+	on_record tool_unknown=20 tool_limit=5
+}
+
+@test "CB-9 KZ_CALLBACK_RATE bounds how many calls begin within a second, whatever their sum" {
+	kz config set KZ_CALLBACK_RATE 3 >/dev/null
+	# a call that is refused by the rate is asked again until it may be: each one passes in the end, and no four within a second
+	py "$TRY"'
+import time
+began, refused = [], 0
+while len(began) < 7:
+    if call("echo") == "tool_limit": refused += 1; time.sleep(0.02)
+    else: began.append(time.monotonic())
+print(refused > 0, all(began[i + 3] - began[i] > 0.5 for i in range(4)))'
+	echo "$output"
+	[ "$output" = "True True" ]
+	kz_record_is kernel.calls 7
+	for bad in 0 10001 x; do
+		run kz config set KZ_CALLBACK_RATE $bad
+		[ "$status" -eq 78 ]
+		[[ $output == *KZ_CALLBACK_RATE* ]]
+	done
+	kz config set KZ_CALLBACK_RATE 50 >/dev/null
+}
+
+@test "AUD-1 AUD-2 CB-4 the audit has the sum of a cell's calls, and nothing of what was asked or answered" {
+	local id
+	py "$TRY"'print(call("echo", a="canary-argument"), call("canary-tool"))'
+	id=$(kz_record run)
+	# {"a":"canary-argument"} went there, {"got":{"a":"canary-argument"},"env":""} came back
+	kz-audit list -j -k record -r "$id" | jq -e '.call_count == 2 and .call_refused_count == 1 and .call_bytes == 23 + 40'
+	kz_record_is kernel.call_bytes 63
+	on_record tool_unknown=1
+	# one transaction: what was refused stands right before the end
+	kz-audit list -j -r "$id" | jq -se 'map(.kind)[-3:] == ["denial", "record", "run_step"]'
+	run grep -rlaF canary "$KZ_STATE/audit" "$KZ_STATE/log"
+	[ "$status" -eq 1 ]
+	# a run that is no cell has no calls
+	kz_run -A a -C c -l python -c 'print(1)' </dev/null
+	kz-audit list -j -k record -l 1 | jq -e '.call_count == null and .call_bytes == null'
+	# a cell that is killed while it calls: what was called until then
+	kz config set KZ_CALLBACK_SECONDS 60 >/dev/null
+	py "$TRY"'call("nobody"); kz.tools.slow()' -t 2500
+	kz config set KZ_CALLBACK_SECONDS 2 >/dev/null
+	kz_record_is outcome bounded
+	kz-audit list -j -k record -l 1 | jq -e '.outcome == "bounded" and .call_count == 2 and .call_refused_count >= 1'
+	kz-audit verify
 }
 
 @test "CB-7 a tool that is another one by the time of the call is refused" {

@@ -61,6 +61,17 @@ not_run() {
 	[ "$status" -eq 125 ]
 	[ -z "$output" ]
 	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
+	case $1 in dependency_install_failed | dependency_baked_pin) on_record ;; esac
+}
+
+# the audit has why: the reason, its cause, how many names and a digest of them, and no name [AUD-1, AUD-4]
+on_record() {
+	local names
+	names=$(jq -cj .not_run.packages "$KZ_TEST_RECORD" | sha256sum | cut -c1-64)
+	kz-audit list -j -k denial -r "$(jq -r .run "$KZ_TEST_RECORD")" | tee row | jq -se --arg names "$names" --slurpfile rec "$KZ_TEST_RECORD" '
+		length == 1 and (.[0] | .reason == $rec[0].reason and .cause == $rec[0].not_run.cause and .packages_sha256 == $names
+		and .count == ($rec[0].not_run.packages | length))'
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit <row
 }
 
 @test "BRK-5 BRK-27 BRK-16 BRK-25: a wheel is installed in an isolated worker, ahead of the image, and told with its digest" {

@@ -60,6 +60,30 @@ static void test_aud8_append_only(void **state)
 	expect_ok(p, 3);
 }
 
+/* Every table of the file, what codes may be included, refuses change and removal. */
+static void test_aud8_every_table(void **state)
+{
+	const struct place *p = *state;
+	struct kz_db *db = NULL;
+	int64_t bare = -1, all = 0;
+
+	kz_audit_close(opened(p));
+	assert_int_equal(kz_db_open(&db, p->path, KZ_DB_READ, KZ_SECONDS(5), NULL), KZ_OK);
+	assert_int_equal(kz_db_int(db, "SELECT count(*) FROM sqlite_master WHERE type = 'table'", 0,
+				   &all, NULL),
+			 KZ_OK);
+	assert_int_equal(
+		kz_db_int(db,
+			  "SELECT count(*) FROM sqlite_master t, (SELECT 'update' AS what UNION "
+			  "SELECT 'delete') WHERE t.type = 'table' AND NOT EXISTS (SELECT 1 FROM "
+			  "sqlite_master WHERE type = 'trigger' AND name = t.name || '_' || what)",
+			  0, &bare, NULL),
+		KZ_OK);
+	kz_db_close(db);
+	assert_true(all > 20);
+	assert_int_equal(bare, 0);
+}
+
 /* A canary in every text that callers can give: nothing of it reaches the file [AUD-2, AUD-11]. */
 static void test_aud8_no_free_text(void **state)
 {
@@ -302,10 +326,96 @@ static void test_aud1_scope_of_a_denial(void **state)
 		p, "denial",
 		"\"reason\":\"resource_over_count\",\"audience_sha256\":\"dcac61d6325af9570ab6fe8912b32dce0aa29503405098dadd360c7348188ca5\","
 		"\"capability_sha256\":\"9bfdad809be3a2c8a70ae71bea3617d55bf9432632e5564ba65ce9678edb8b62\",\"manifest_sha256\":\"" HEX64
-		"\",\"count\":21,\"bytes\":5,\"egress\":[]");
+		"\",\"count\":21,\"bytes\":5,\"cause\":null,\"packages_sha256\":null,\"egress\":[]");
 	expect_rows(p, "denial",
 		    "\"reason\":\"queue_full\",\"audience_sha256\":null,\"capability_sha256\":null,"
-		    "\"manifest_sha256\":null,\"count\":null,\"bytes\":null,\"egress\":[]");
+		    "\"manifest_sha256\":null,\"count\":null,\"bytes\":null,\"cause\":null,"
+		    "\"packages_sha256\":null,\"egress\":[]");
+}
+
+/* What the owner of a run counted of calls of tools; a run that is no cell has none [CB-9]. */
+static void test_aud1_calls_of_tools(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_json *cell = parsed("{\"run\":\"" HEX32 "\",\"outcome\":\"completed\"}");
+	struct kz_json *other = parsed("{\"run\":\"" OTHER32 "\",\"outcome\":\"completed\"}");
+	struct kz_audit_counted own = { .stdin_bytes = 3,
+					.stdin_sha256 = HEX64,
+					.is_cell = true,
+					.calls = 5,
+					.calls_refused = 2,
+					.call_bytes = 77 };
+
+	assert_int_equal(kz_audit_record(a, cell, &own, NULL), KZ_OK);
+	own.is_cell = false;
+	assert_int_equal(kz_audit_record(a, other, &own, NULL), KZ_OK);
+	kz_audit_close(a);
+	expect_ok(p, 2);
+	expect_rows(p, "record", "\"call_count\":5,\"call_refused_count\":2,\"call_bytes\":77,");
+	expect_rows(p, "record",
+		    "\"call_count\":null,\"call_refused_count\":null,\"call_bytes\":null,");
+	sql(p, "DROP TRIGGER record_update; UPDATE record SET call_refused_count = 0 WHERE id = 1");
+	expect_problem(p, "row_changed");
+	kz_json_free(cell);
+	kz_json_free(other);
+}
+
+/* Packages that could not be installed: why and how many, and a digest of their names [AUD-4, BRK-20]. */
+static void test_aud4_packages(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit *a = opened(p);
+	struct kz_json *names = parsed("[\"CANARY\",\"numpy\"]"), *none = kz_json_array();
+	struct kz_audit_denial d = { .run = HEX32,
+				     .reason = "dependency_install_failed",
+				     .count = 2,
+				     .bytes = -1,
+				     .cause = "registry_unreachable",
+				     .packages = names };
+	struct kz_err err = KZ_ERR_INIT;
+
+	assert_int_equal(kz_audit_scope_denial(a, &d, &err), KZ_OK);
+	d.cause = NULL;
+	d.packages = none;
+	assert_int_equal(kz_audit_scope_denial(a, &d, &err), KZ_OK);
+	d.cause = "CANARY";
+	assert_int_equal(kz_audit_scope_denial(a, &d, &err), KZ_E_SOFTWARE);
+	assert_string_equal(err.reason, "audit_refused");
+	kz_audit_close(a);
+	expect_ok(p, 2);
+	/* printf '["CANARY","numpy"]' | sha256sum */
+	expect_rows(
+		p, "denial",
+		"\"count\":2,\"bytes\":null,\"cause\":\"registry_unreachable\",\"packages_sha256\":"
+		"\"7dea52fbd2f6c5b8c0b42657eb646c51247a9cc6c436afd9cff0ff3af8f1fc49\"");
+	expect_rows(p, "denial", "\"cause\":null,\"packages_sha256\":null");
+	kz_json_free(names);
+	kz_json_free(none);
+}
+
+/* A file that has some columns of a kind which came after its first form, and not the newest, gets those. */
+static void test_aud9_form_between(void **state)
+{
+	const struct place *p = *state;
+	struct kz_audit_denial d = {
+		.run = HEX32, .reason = "dependency_install_failed", .count = 1, .bytes = -1
+	};
+	struct kz_audit *a = opened(p);
+
+	assert_int_equal(kz_audit_scope_denial(a, &d, NULL), KZ_OK);
+	kz_audit_close(a);
+	sql(p,
+	    "ALTER TABLE denial DROP COLUMN packages_sha256; ALTER TABLE denial DROP COLUMN cause; "
+	    "PRAGMA user_version = 3");
+	expect_ok(p, 1);
+	a = opened(p);
+	d.cause = "registry_unset";
+	assert_int_equal(kz_audit_scope_denial(a, &d, NULL), KZ_OK);
+	kz_audit_close(a);
+	expect_ok(p, 2);
+	expect_rows(p, "denial", "\"cause\":null");
+	expect_rows(p, "denial", "\"cause\":\"registry_unset\"");
 }
 
 /* A file that was closed before denials had parts is whole. */
@@ -366,11 +476,15 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 		T(test_pool10_impossible_transition),
 		T(test_aud8_append_only),
+		T(test_aud8_every_table),
 		T(test_aud8_no_free_text),
 		T(test_aud4_record_and_evidence),
 		T(test_aud6_egress),
 		T(test_aud12_event),
 		T(test_aud1_scope_of_a_denial),
+		T(test_aud1_calls_of_tools),
+		T(test_aud4_packages),
+		T(test_aud9_form_between),
 		T(test_aud6_older_file),
 		T(test_aud9_again_and_conflict),
 		T(test_aud10_unwritable),

@@ -119,7 +119,7 @@ static void record(struct place *p, const char *run)
 {
 	char text[1024];
 	struct kz_json *j;
-	const struct kz_audit_stdin in = { .bytes = 3, .sha256 = HEX64 };
+	const struct kz_audit_counted in = { .stdin_bytes = 3, .stdin_sha256 = HEX64 };
 	struct kz_err err = KZ_ERR_INIT;
 
 	snprintf(text, sizeof(text),

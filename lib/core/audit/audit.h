@@ -75,14 +75,17 @@ struct kz_audit_dispatch {
 };
 enum kz_rc kz_audit_dispatch(struct kz_audit *a, const struct kz_audit_dispatch *d,
 			     struct kz_err *err);
-/* What was sent to the program's standard input. */
-struct kz_audit_stdin {
-	int64_t bytes;
-	char sha256[65];
+/* What the owner of a run counted itself and the record does not say, or not always. */
+struct kz_audit_counted {
+	int64_t stdin_bytes; /* what was sent to the program's standard input */
+	char stdin_sha256[65];
+	bool is_cell; /* of a kernel, so it could call tools: the next three hold */
+	int64_t calls, calls_refused;
+	int64_t call_bytes; /* arguments that tools were given and results that the cell got */
 };
-/* The end of a run: the numbers and codes of its terminal record (of names of outputs the digests are kept). in: in NULL: no input */
+/* The end of a run: the numbers and codes of its terminal record (of names of outputs the digests are kept). in: own NULL: not known */
 enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,
-			   const struct kz_audit_stdin *in, struct kz_err *err);
+			   const struct kz_audit_counted *own, struct kz_err *err);
 /* A refusal or fault before dispatch: reason code only. run may be "". */
 enum kz_rc kz_audit_denial(struct kz_audit *a, const char *run, const char *actor,
 			   const char *conversation, const char *reason, struct kz_err *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/audit/store.h"
+#include "port/json.h"
 
 static const char *const names[] = {
 	[KZ_AUDIT_SANDBOX_SELECTION_WITHHELD] = "sandbox.private_selection_withheld",
@@ -50,6 +51,24 @@ static void put_who(struct kz_audit_row *r, const char *run, const char *actor,
 	kz_audit_row_text(r, "reason", reason);
 }
 
+/* SHA-256 of the canonical JSON array of the names, as `jq -cj .not_run.packages` writes it of a record. */
+static enum kz_rc put_packages(struct kz_audit_row *r, const struct kz_json *list,
+			       struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(1 << 20);
+	char hex[KZ_SHA256_HEX];
+	enum kz_rc rc;
+
+	if (!kz_json_count(list))
+		return KZ_OK;
+	rc = kz_json_write_canonical(list, &b, err);
+	if (rc != KZ_OK)
+		return rc;
+	kz_sha256_hex(b.data, b.len, hex);
+	kz_audit_row_text(r, "packages_sha256", hex);
+	return KZ_OK;
+}
+
 enum kz_rc kz_audit_scope_denial(struct kz_audit *a, const struct kz_audit_denial *d,
 				 struct kz_err *err)
 {
@@ -60,6 +79,9 @@ enum kz_rc kz_audit_scope_denial(struct kz_audit *a, const struct kz_audit_denia
 		kz_audit_put_scope(r, d->scope);
 		put_known(r, "count", d->count);
 		put_known(r, "bytes", d->bytes);
+		kz_audit_row_text(r, "cause", d->cause);
+		if (put_packages(r, d->packages, err) != KZ_OK)
+			return kz_audit_fail(err);
 	}
 	return kz_audit_add(a, r, err);
 }

@@ -15,6 +15,7 @@
 
 struct kz_audit;
 struct kz_audit_row;
+struct kz_json;
 
 /* Of the scope that a run was admitted with. The first two are opaque texts of which the store gets the digest only; NULL: none. */
 struct kz_audit_scope {
@@ -25,12 +26,14 @@ struct kz_audit_scope {
 		projected_bytes; /* what the worker was shown; of dispatches only */
 };
 
-/* A refusal or fault before dispatch. Ids are hashed ones; NULL and "" are not known. */
+/* A refusal or fault before dispatch, or of what a run asks for. Ids are hashed ones; NULL and "" are not known. */
 struct kz_audit_denial {
 	const char *run, *actor, *conversation;
 	const char *reason;                 /* a code of policy/reasons.tbl */
 	const struct kz_audit_scope *scope; /* NULL: none */
 	int64_t count, bytes;               /* of what was refused; -1: does not apply */
+	const char *cause;              /* of packages not installed, a reason code; NULL: none */
+	const struct kz_json *packages; /* their names, of which the digest is kept; NULL: none */
 };
 /* Append a denial with what is known of its scope. err: audit_unavailable, audit_refused */
 enum kz_rc kz_audit_scope_denial(struct kz_audit *a, const struct kz_audit_denial *d,

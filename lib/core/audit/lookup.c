@@ -10,8 +10,9 @@
 #include "rule/result.h"
 
 const char *const kz_audit_lookups[] = {
-	"kind",      "reason",  "machine_edge", "machine_refusal", "language",   "outcome",
-	"end_cause", "surface", "kernel",       "egress_mode",     "event_code", NULL
+	"kind",      "reason",  "machine_edge", "machine_refusal", "language", "outcome",
+	"end_cause", "surface", "kernel",       "egress_mode",     "snapshot", "event_code",
+	NULL
 };
 
 static enum kz_rc put_codes(const char *table, const char *(*code)(int), int count,

@@ -117,8 +117,12 @@ static const struct kz_audit_col record_cols[] = {
 	{ "snapshot_bytes", KZ_AUDIT_INT, true, NULL },
 	{ "snapshot_sha256", KZ_AUDIT_DIGEST, true, NULL },
 	{ "snapshot_private", KZ_AUDIT_FLAG, true, NULL },
+	/* tools that a kernel cell called; each reason of a refusal has a denial beside it */
+	{ "call_count", KZ_AUDIT_INT, true, NULL },
+	{ "call_refused_count", KZ_AUDIT_INT, true, NULL },
+	{ "call_bytes", KZ_AUDIT_INT, true, NULL },
 };
-#define RECORD_LATER 7
+#define RECORD_LATER 10
 
 static const struct kz_audit_col denial_cols[] = {
 	{ "run", KZ_AUDIT_ID, true, NULL },
@@ -130,8 +134,11 @@ static const struct kz_audit_col denial_cols[] = {
 	{ "manifest_sha256", KZ_AUDIT_DIGEST, true, NULL },
 	{ "count", KZ_AUDIT_INT, true, NULL }, /* of what was refused, never its name [AUD-4] */
 	{ "bytes", KZ_AUDIT_INT, true, NULL },
+	/* of packages that could not be installed: why, and a digest of their names */
+	{ "cause", KZ_AUDIT_CODE, true, "reason" },
+	{ "packages_sha256", KZ_AUDIT_DIGEST, true, NULL },
 };
-#define DENIAL_LATER 5
+#define DENIAL_LATER 7
 
 /* What an egress denial adds [AUD-6]; one part at most. */
 static const struct kz_audit_col egress_cols[] = {

@@ -74,8 +74,21 @@ static void put_snapshot(struct kz_audit_row *r, const struct kz_json *j)
 	kz_audit_row_int(r, "snapshot_private", kz_json_flag(w, "private", false));
 }
 
+static void put_counted(struct kz_audit_row *r, const struct kz_audit_counted *own)
+{
+	if (!own)
+		return;
+	kz_audit_row_int(r, "stdin_bytes", own->stdin_bytes);
+	kz_audit_row_text(r, "stdin_sha256", own->stdin_sha256);
+	if (!own->is_cell)
+		return;
+	kz_audit_row_int(r, "call_count", own->calls);
+	kz_audit_row_int(r, "call_refused_count", own->calls_refused);
+	kz_audit_row_int(r, "call_bytes", own->call_bytes);
+}
+
 static void put_record(struct kz_audit_row *r, const struct kz_json *j,
-		       const struct kz_audit_stdin *in)
+		       const struct kz_audit_counted *own)
 {
 	const struct kz_json *out = kz_json_get(j, "stdout"), *errs = kz_json_get(j, "stderr");
 	const struct kz_json *not_run = kz_json_get(j, "not_run");
@@ -96,10 +109,7 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j,
 	put_col_int(r, "stderr_kept", errs, "kept_bytes");
 	kz_audit_row_text(r, "stderr_sha256", kz_json_str(errs, "sha256", NULL));
 	put_col_int(r, "killed_count", j, "killed_count");
-	if (in) {
-		kz_audit_row_int(r, "stdin_bytes", in->bytes);
-		kz_audit_row_text(r, "stdin_sha256", in->sha256);
-	}
+	put_counted(r, own);
 	kz_audit_row_int(r, "not_run",
 			 kz_json_is_bool(not_run) ?
 				 kz_json_flag(j, "not_run", false) :
@@ -110,12 +120,12 @@ static void put_record(struct kz_audit_row *r, const struct kz_json *j,
 }
 
 enum kz_rc kz_audit_record(struct kz_audit *a, const struct kz_json *record,
-			   const struct kz_audit_stdin *in, struct kz_err *err)
+			   const struct kz_audit_counted *own, struct kz_err *err)
 {
 	kz_auto_audit_row struct kz_audit_row *r = kz_audit_row_new(KZ_AUDIT_RECORD);
 
 	if (r) {
-		put_record(r, record, in);
+		put_record(r, record, own);
 		if (put_outputs(r, kz_json_str(record, "run", ""), kz_json_get(record, "outputs"),
 				err) != KZ_OK)
 			return kz_audit_fail(err);

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "core/run/egress.h"
+#include "core/run/install.h"
 #include "core/run/job.h"
+#include "core/run/kernel_parts.h"
 
 static enum kz_rc digest_args(const struct kz_job *j, char out[KZ_SHA256_HEX], struct kz_err *err)
 {
@@ -71,7 +73,7 @@ enum kz_rc kz_job_audit_dispatch(struct kz_job *j, struct kz_err *err)
 
 enum kz_rc kz_job_audit_denial(struct kz_job *j, const char *reason, struct kz_err *err)
 {
-	const struct kz_audit_denial d = {
+	struct kz_audit_denial d = {
 		.run = j->run,
 		.actor = j->who.actor_id,
 		.conversation = j->who.conversation_id,
@@ -81,14 +83,43 @@ enum kz_rc kz_job_audit_denial(struct kz_job *j, const char *reason, struct kz_e
 		.bytes = j->scope.refused_bytes,
 	};
 
+	kz_job_packages_denial(j, &d);
 	return kz_audit_scope_denial(j->audit, &d, err);
+}
+
+/* One row a reason, however often: code must not be able to fill the store [CB-9]. */
+static enum kz_rc audit_calls(struct kz_job *j, struct kz_err *err)
+{
+	struct kz_audit_denial d = {
+		.run = j->run,
+		.actor = j->who.actor_id,
+		.conversation = j->who.conversation_id,
+		.scope = j->scope.turn ? &j->scope.audit : NULL,
+		.bytes = -1,
+	};
+	enum kz_rc rc = KZ_OK;
+
+	for (size_t i = 0; !rc && i < KZ_TOOL_REASONS; i++) {
+		d.reason = kz_tool_reason(i);
+		d.count = j->kernel->tools.refused_for[i];
+		if (d.count)
+			rc = kz_audit_scope_denial(j->audit, &d, err);
+	}
+	return rc;
 }
 
 enum kz_rc kz_job_audit_record(struct kz_job *j, const struct kz_json *record, struct kz_err *err)
 {
-	struct kz_audit_stdin in = { .bytes = j->in.bytes };
+	struct kz_audit_counted own = { .stdin_bytes = j->in.bytes, .is_cell = j->kernel };
 	struct kz_sha256 hash = j->in.hash;
+	enum kz_rc rc;
 
-	kz_sha256_end(&hash, in.sha256);
-	return kz_audit_record(j->audit, record, &in, err);
+	kz_sha256_end(&hash, own.stdin_sha256);
+	if (!j->kernel)
+		return kz_audit_record(j->audit, record, &own, err);
+	own.calls = j->kernel->tools.calls;
+	own.calls_refused = j->kernel->tools.refused;
+	own.call_bytes = j->kernel->tools.bytes;
+	rc = audit_calls(j, err);
+	return rc ? rc : kz_audit_record(j->audit, record, &own, err);
 }

@@ -17,6 +17,7 @@
 #ifndef KZ_CORE_RUN_INSTALL_H
 #define KZ_CORE_RUN_INSTALL_H
 
+#include "core/audit/event.h"
 #include "core/run/job.h"
 
 /* Read what was asked for and find what the program imports. err: dependency_request_invalid */
@@ -33,6 +34,8 @@ enum kz_rc kz_job_packages(struct kz_job *j, struct kz_err *err);
 /* What the record says: "packages" into o; the facts of a failure into not_run. */
 void kz_job_packages_record(const struct kz_job *j, struct kz_json *o);
 void kz_job_packages_not_run(const struct kz_job *j, struct kz_json *not_run);
+/* What the audit row of a refusal says, when packages were the cause of it: why, how many, a digest of their names. */
+void kz_job_packages_denial(const struct kz_job *j, struct kz_audit_denial *d);
 void kz_job_packages_free(struct kz_job *j);
 
 #endif

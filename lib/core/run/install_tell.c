@@ -75,6 +75,19 @@ enum kz_rc kz_install_failed(struct kz_job *j, enum kz_reason cause, struct kz_e
 			 has);
 }
 
+void kz_job_packages_denial(const struct kz_job *j, struct kz_audit_denial *d)
+{
+	const struct kz_install *in = j->install;
+
+	if (!in || (in->cause == KZ_R_NONE &&
+		    !kz_str_eq(d->reason, kz_reason_code(KZ_R_DEPENDENCY_BAKED_PIN))))
+		return;
+	if (in->cause != KZ_R_NONE)
+		d->cause = kz_reason_code(in->cause);
+	d->packages = in->named;
+	d->count = (int64_t)kz_json_count(in->named);
+}
+
 void kz_job_packages_record(const struct kz_job *j, struct kz_json *o)
 {
 	kz_json_set(o, "packages", kz_lock_list(j->install ? j->install->lock : NULL));

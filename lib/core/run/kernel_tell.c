@@ -72,6 +72,7 @@ struct kz_json *kz_kernel_record(const struct kz_job *j)
 		set_missing(j, o);
 	kz_json_set_int(o, "calls", j->kernel->tools.calls);
 	kz_json_set_int(o, "calls_refused", j->kernel->tools.refused);
+	kz_json_set_int(o, "call_bytes", j->kernel->tools.bytes);
 	return o;
 }
 

@@ -2,6 +2,7 @@
 #include "core/run/tools.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/auto.h"
@@ -124,14 +125,40 @@ enum kz_rc kz_tools_open(struct kz_tools *t, const struct kz_settings *set, stru
 {
 	*t = (struct kz_tools){ .path = set->kz_callback_providers,
 				.max_calls = set->kz_callback_max_calls,
+				.rate = set->kz_callback_rate,
 				.max_bytes = set->kz_callback_max_bytes,
 				.seconds = set->kz_callback_seconds };
+	t->began_ms = calloc((size_t)t->rate, sizeof(*t->began_ms));
+	if (!t->began_ms)
+		return kz_err_set(err, KZ_E_OS, "memory is out");
 	return *t->path ? read_snapshot(t->path, &t->snapshot, err) : KZ_OK;
 }
 
 void kz_tools_release(struct kz_tools *t)
 {
 	kz_json_free(kz_take(t->snapshot));
+	free(kz_take(t->began_ms));
+}
+
+/* The last one stands for whatever else goes wrong with a call. */
+static const enum kz_reason reasons[KZ_TOOL_REASONS] = {
+	KZ_R_TOOL_UNKNOWN, KZ_R_TOOL_WRITES,    KZ_R_TOOL_RECURSIVE, KZ_R_TOOL_CHANGED,
+	KZ_R_TOOL_LIMIT,   KZ_R_TOOL_TOO_LARGE, KZ_R_TOOL_FAILED,
+};
+
+const char *kz_tool_reason(size_t i)
+{
+	return kz_reason_code(reasons[i]);
+}
+
+static void count_refusal(struct kz_tools *t, const char *reason)
+{
+	size_t i = 0;
+
+	while (i < KZ_TOOL_REASONS - 1 && !kz_str_eq(reason, kz_tool_reason(i)))
+		i++;
+	t->refused_for[i]++;
+	t->refused++;
 }
 
 /* Is a descriptor the one that its digest names? */
@@ -187,23 +214,24 @@ static enum kz_rc still_the_same(const struct kz_tools *t, const struct kz_json 
 
 static enum kz_rc count(struct kz_tools *t, struct kz_err *err)
 {
-	int64_t now = kz_time_boot_ms(), *slot = &t->began_ms[t->calls % KZ_TOOL_RATE];
+	int64_t now = kz_time_boot_ms(), *slot = &t->began_ms[t->calls % t->rate];
 
 	if (t->calls >= t->max_calls)
 		return kz_refuse(err, KZ_R_TOOL_LIMIT,
 				 "the cell called tools %lld times (KZ_CALLBACK_MAX_CALLS)",
 				 (long long)t->calls);
 	if (*slot && now - *slot < 1000)
-		return kz_refuse(err, KZ_R_TOOL_LIMIT,
-				 "the cell called tools more than %d times in a second",
-				 KZ_TOOL_RATE);
+		return kz_refuse(
+			err, KZ_R_TOOL_LIMIT,
+			"the cell called tools more than %lld times in a second (KZ_CALLBACK_RATE)",
+			(long long)t->rate);
 	*slot = now;
 	t->calls++;
 	return KZ_OK;
 }
 
-enum kz_rc kz_tools_call(struct kz_tools *t, const char *name, const struct kz_json *arguments,
-			 int cancel_fd, struct kz_buf *result, struct kz_err *err)
+static enum kz_rc call(struct kz_tools *t, const char *name, const struct kz_json *arguments,
+		       int cancel_fd, struct kz_buf *result, struct kz_err *err)
 {
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT((size_t)t->max_bytes);
 	const struct kz_json *tool = find(t->snapshot, name);
@@ -219,9 +247,28 @@ enum kz_rc kz_tools_call(struct kz_tools *t, const char *name, const struct kz_j
 			       (long long)t->max_bytes);
 	if (!rc)
 		rc = still_the_same(t, tool, name, err);
+	if (rc)
+		return rc;
+	t->bytes += (int64_t)text.len;
+	rc = kz_tool_run(tool, &text, t->max_bytes, kz_deadline_in(KZ_SECONDS(t->seconds)),
+			 cancel_fd, result, err);
 	if (!rc)
-		rc = kz_tool_run(tool, &text, t->max_bytes, kz_deadline_in(KZ_SECONDS(t->seconds)),
-				 cancel_fd, result, err);
-	t->refused += rc != KZ_OK;
+		t->bytes += (int64_t)result->len;
+	return rc;
+}
+
+enum kz_rc kz_tools_call(struct kz_tools *t, const char *name, const struct kz_json *arguments,
+			 int cancel_fd, struct kz_buf *result, struct kz_err *err)
+{
+	struct kz_err why = KZ_ERR_INIT;
+	enum kz_rc rc = call(t, name, arguments, cancel_fd, result, &why);
+
+	if (!rc)
+		return rc;
+	if (!why.reason[0])
+		rc = kz_refuse(&why, KZ_R_TOOL_FAILED, NULL);
+	count_refusal(t, why.reason);
+	if (err)
+		*err = why;
 	return rc;
 }

@@ -24,20 +24,22 @@ struct kz_json;
 
 #define KZ_TOOLS_MOST 256
 #define KZ_TOOL_NAME_MOST 64
-/* Calls that may begin within one second. */
-#define KZ_TOOL_RATE 50
+#define KZ_TOOL_REASONS 7 /* for which a call is refused */
 
 struct kz_tools {
 	const char *path; /* of the snapshot, borrowed; "": there is none */
-	int64_t max_calls, max_bytes, seconds;
+	int64_t max_calls, rate, max_bytes, seconds;
 	struct kz_json *snapshot; /* as advertised */
-	int64_t calls, refused;   /* of this run */
-	int64_t began_ms[KZ_TOOL_RATE];
+	/* Of this run: calls, all that were refused, the same by reason, bytes of arguments that a tool was given and of results that the cell got. */
+	int64_t calls, refused, refused_for[KZ_TOOL_REASONS], bytes;
+	int64_t *began_ms; /* of the newest calls, as many as may begin within a second */
 };
 
-/* Read the snapshot. own: kz_tools_release. err: tools_invalid */
+/* Read the snapshot. own: kz_tools_release. err: tools_invalid, KZ_E_OS */
 enum kz_rc kz_tools_open(struct kz_tools *t, const struct kz_settings *set, struct kz_err *err);
 void kz_tools_release(struct kz_tools *t);
+/* What refused_for counts. in: i below KZ_TOOL_REASONS. out: a reason code, static */
+const char *kz_tool_reason(size_t i);
 /* Names that a cell may call. out: new array */
 struct kz_json *kz_tools_names(const struct kz_tools *t);
 /* The digest that a descriptor has: SHA-256 of its canonical form without "digest". err: KZ_E_OS */
