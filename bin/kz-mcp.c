@@ -10,6 +10,7 @@
 #include "cli/main.h"
 #include "cli/opt.h"
 #include "core/mcp/mcp.h"
+#include "core/run/who.h"
 #include "rule/reason.h"
 
 #define CONVERSATION "mcp"
@@ -41,6 +42,18 @@ static enum kz_rc make_env(struct environment *e, struct kz_err *err)
 	return rc;
 }
 
+/* What no run would take is told at once, to who wrote the configuration. */
+static enum kz_rc check_who(struct kz_cli *cli, const char *what, const char *s)
+{
+	if (s && (!*s || strlen(s) > KZ_WHO_MAX || !kz_utf8_valid(s, strlen(s)) ||
+		  kz_str_has_control(s)))
+		return kz_refuse(
+			&cli->err, KZ_R_USAGE,
+			"the %s has to be 1 to %d bytes of UTF-8 without control characters", what,
+			KZ_WHO_MAX);
+	return KZ_OK;
+}
+
 /* The directory of -d, which is made when only it is missing. out: its real path */
 static enum kz_rc make_outdir(struct kz_cli *cli, const char *given, char real[PATH_MAX])
 {
@@ -59,6 +72,10 @@ static enum kz_rc serve(struct kz_cli *cli, struct kz_mcp_ask *ask, int64_t days
 	char outdir[PATH_MAX];
 	enum kz_rc rc = make_env(&env, &cli->err);
 
+	if (!rc)
+		rc = check_who(cli, "actor", ask->actor);
+	if (!rc)
+		rc = check_who(cli, "conversation", ask->conversation);
 	if (rc)
 		return rc;
 	rc = ask->outdir ? make_outdir(cli, ask->outdir, outdir) : KZ_OK;

@@ -12,6 +12,8 @@ static const char schema_text[] =
 	"{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":8},"
 	"\"language\":{\"type\":\"string\",\"enum\":[\"python\",\"node\"]},\"list\":{\"type\":\"array\",\"maxItems\":2,"
 	"\"items\":{\"type\":\"string\",\"maxLength\":4}},\"ms\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9},"
+	"\"files\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1}},"
+	"\"required\":[\"path\"],\"additionalProperties\":false}},"
 	"\"kernel\":{\"type\":\"boolean\"}},\"required\":[\"code\"],\"additionalProperties\":false}";
 
 static void check_arguments(const struct kz_json *a)
@@ -23,13 +25,18 @@ static void check_arguments(const struct kz_json *a)
 	if (!schema)
 		CLAIM(kz_json_parse(schema_text, sizeof(schema_text) - 1, &schema, NULL) == KZ_OK);
 	if (kz_mcp_arguments(schema, a, "arguments", &err)) {
-		CLAIM(strcmp(err.reason, "usage") == 0);
+		CLAIM(strcmp(err.reason, "usage") == 0 && err.text[0]);
 		return;
 	}
-	CLAIM(kz_json_is_object(a) && kz_json_count(a) <= 5);
+	CLAIM(kz_json_is_object(a) && kz_json_count(a) <= 6);
 	CLAIM(code && *code && strlen(code) <= 8);
 	CLAIM(!kz_json_get(a, "actor") && !kz_json_get(a, "conversation"));
 	CLAIM(kz_json_count(kz_json_get(a, "list")) <= 2);
+	for (size_t i = 0; i < kz_json_count(kz_json_get(a, "files")); i++) {
+		const struct kz_json *f = kz_json_at(kz_json_get(a, "files"), i);
+
+		CLAIM(kz_json_count(f) == 1 && *kz_json_str(f, "path", ""));
+	}
 	CLAIM(kz_json_num(a, "ms", 1) >= 1 && kz_json_num(a, "ms", 1) <= 9);
 }
 

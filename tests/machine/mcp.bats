@@ -23,6 +23,7 @@ teardown_file() {
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir out
+	INIT='{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
 }
 
 # both SCENARIO [ARG...]: with each revision, each with a conversation of its own; with arguments of kz-mcp
@@ -58,6 +59,8 @@ both() {
 
 @test "MCP: it reads, edits and lists the workspace that runs work on" { both files; }
 @test "MCP: cells of a kernel keep their variables, and what is not kept is told" { both kernel; }
+@test "MCP: files come with a call, by their content" { both inputs; }
+@test "MCP EXEC-17: it tells that runs have no network, and no argument gives them one" { both scope; }
 @test "MCP: it sees progress, which only grows" { both progress; }
 @test "MCP: it cancels a long run: the program is ended and the worker given back" { both cancel; }
 @test "MCP BRK-5: it has packages installed, in isolated mode, and the conversation keeps them" { both packages; }
@@ -67,6 +70,98 @@ both() {
 	ARGS=$(printf '%s\n' -A ann -C mine -d out) node "$BATS_TEST_DIRNAME/../mcp/client.mjs" 2026-07-28 run
 	kz-workspace list -A ann -C mine | grep -qx 'a b.txt'
 	run ! kz-workspace list -A mallory -C mine
+}
+
+@test "MCP ADM-9: the example of docs/mcp.md answers as it stands there" {
+	run bash -ec "$(awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on' "$BATS_TEST_DIRNAME/../../docs/mcp.md")" </dev/null
+	echo "$output"
+	[ "${lines[0]}" = 42 ]
+}
+
+# begin LINE...: kz-mcp with these as its first messages; its input is descriptor 8, its answers are in answers, it is $pid
+begin() {
+	mkfifo in
+	kz-mcp -A ann "${WHO[@]}" <in >answers 2>errors 3>&- &
+	pid=$!
+	exec 8>in
+	printf '%s\n' "$INIT" "$@" >&8
+}
+
+# code ID TEXT: a call of run_code, in shell
+code() {
+	jq -nc --argjson id "$1" --arg code "$2" '{jsonrpc: "2.0", id: $id, method: "tools/call", params: {name: "run_code", arguments: {language: "shell", code: $code}}}'
+}
+
+# answered ID: has it its one answer?
+answered() {
+	[ "$(jq -s "map(select(.id == $1)) | length" answers)" = 1 ]
+}
+
+@test "MCP: calls of one conversation at once come one after the other, each with its answer" {
+	WHO=(-C parallel)
+	local -a calls=()
+	for i in 1 2 3 4 5; do calls+=("$(code "$i" "n=\$(cat n 2>/dev/null || echo 0); sleep 0.2; echo \$((n + 1)) >n; cat n")"); done
+	begin "${calls[@]}"
+	for i in 1 2 3 4 5; do kz_wait 100 answered "$i"; done
+	# no update is lost: each saw what the one before it wrote
+	[ "$(jq -r 'select(.id | numbers) | .result.structuredContent.stdout.head' answers | sort | tr -d '\n')" = 12345 ]
+	exec 8>&-
+	wait "$pid"
+}
+
+@test "MCP: an id in use is refused, a cancelled or finished one is free; what is cancelled twice or never was is nothing" {
+	WHO=(-C ids)
+	begin "$(code 1 'sleep 600')" "$(code 1 'echo second')"
+	kz_wait 30 grep -q 'under way' answers
+	[ "$(jq -c 'select(.id == 1) | .error.code' answers)" = -32600 ]
+	for id in 1 1 99 '"1"' null; do echo '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":'"$id"'}}' >&8; done
+	code 1 'echo third' >&8
+	kz_wait 60 grep -q third answers
+	code 1 'echo fourth' >&8
+	kz_wait 60 grep -q fourth answers
+	echo '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}' >&8
+	echo '{"jsonrpc":"2.0","id":2,"method":"ping"}' >&8
+	kz_wait 30 answered 2
+	# the refusal, third and fourth: of what was cancelled nothing is told
+	[ "$(jq -s 'map(select(.id == 1)) | length' answers)" = 3 ]
+	exec 8>&-
+	wait "$pid"
+}
+
+@test "MCP: a reader that goes in the middle of a run ends the run, and its lease is given back" {
+	local mark="sleep 7$BASHPID"
+	mkfifo in out.pipe
+	kz-mcp -A ann -C goes <in >out.pipe 2>errors 3>&- &
+	pid=$!
+	exec 8>in 9<out.pipe
+	printf '%s\n' "$INIT" "$(code 1 "$mark")" >&8
+	kz_wait 30 pgrep -f "^$mark"
+	# it has nothing to write, and its input stays open
+	read -r -u 9 _
+	exec 9<&-
+	wait "$pid"
+	exec 8>&-
+	kz_run -A ann -C goes -l shell -c 'echo free'
+	[ "$output" = free ]
+	run ! pgrep -f "^$mark"
+}
+
+@test "MCP: a client that reads nothing holds up no lease: the run ends, and its answer waits" {
+	mkfifo in out.pipe
+	kz-mcp -A ann -C slow <in >out.pipe 2>errors 3>&- &
+	pid=$!
+	exec 8>in 9<out.pipe
+	printf '%s\n' "$INIT" >&8
+	# far more answers than a pipe takes
+	for i in $(seq 1000 1100); do echo '{"jsonrpc":"2.0","id":'"$i"',"method":"tools/list"}' >&8; done
+	code 1 'head -c 100000 /dev/zero | tr "\\0" x' >&8
+	kz_run -A ann -C slow -l shell -c 'echo free'
+	[ "$output" = free ]
+	exec 8>&-
+	jq -c .id <&9 >ids
+	[ "$(sort -n ids | uniq -d)" = "" ]
+	[ "$(grep -c '^1[01]' ids)" -ge 101 ]
+	wait "$pid"
 }
 
 @test "MCP: a run whose program here is killed is an end that nobody knows; 16 calls are the most" {
@@ -113,4 +208,21 @@ both() {
 		run ! pgrep -f "^$mark"
 		[ "$(jq -s 'map(select(.id == 2)) | length' "out.$how")" -eq 0 ]
 	done
+}
+
+# The last one: the stack is another one after it.
+@test "MCP: kz that is stopped between calls is not_running, and the same server goes on when it is up again" {
+	WHO=(-C again)
+	begin "$(code 1 'echo one >kept')"
+	kz_wait 30 answered 1
+	kz down
+	code 2 'cat kept' >&8
+	kz_wait 30 answered 2
+	[ "$(jq -r 'select(.id == 2) | [.result.isError, .result.structuredContent.reason] | @tsv' answers)" = $'true\tnot_running' ]
+	kz up --state "$KZ_STATE"
+	code 3 'cat kept' >&8
+	kz_wait 60 answered 3
+	[ "$(jq -r 'select(.id == 3) | .result.structuredContent.stdout.head' answers)" = one ]
+	exec 8>&-
+	wait "$pid"
 }

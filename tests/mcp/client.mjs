@@ -49,7 +49,7 @@ const scenarios = {
 		assert.equal(client.getServerVersion().name, 'kz-mcp');
 		assert.match(client.getInstructions(), /isolated/);
 		const { tools } = await client.listTools();
-		assert.deepEqual(tools.map((t) => t.name), ['run_code', 'read_file', 'edit_file', 'list_files']);
+		assert.deepEqual(tools.map((t) => t.name), ['run_code', 'reset_kernel', 'read_file', 'edit_file', 'write_file', 'list_files', 'network_scope']);
 		for (const t of tools) {
 			assert.equal(t.inputSchema.additionalProperties, false);
 			assert.ok(t.outputSchema.properties.reason);
@@ -150,11 +150,22 @@ const scenarios = {
 		assert.match(two.structuredContent.stdout.head, /\[1, 2, 3\]/);
 		const three = await client.call('run_code', { code: 'print("x" in globals())' });
 		assert.deepEqual([three.structuredContent.stdout.head, three.structuredContent.kernel], ['False\n', null]);
+		const forget = await client.call('reset_kernel', {});
+		assert.deepEqual([forget.isError, forget.structuredContent.kernel.status, forget.content[0].text], [false, 'saved', '[variables are forgotten]\n']);
+		const four = await client.call('run_code', { kernel: true, code: 'x' });
+		assert.match(four.structuredContent.stderr.head, /NameError/);
+		await client.call('run_code', { kernel: true, language: 'node', code: 'state.a = 1' });
+		assert.equal((await client.call('reset_kernel', { language: 'node' })).content[0].text, '[variables are forgotten]\n');
+		const five = await client.call('run_code', { kernel: true, language: 'node', code: 'console.log(Object.keys(state).length)' });
+		assert.match(five.structuredContent.stdout.head, /^0\n/);
 		const shell = await client.call('run_code', { kernel: true, language: 'shell', code: 'true' });
 		assert.deepEqual([shell.isError, shell.structuredContent.reason], [true, 'kernel_language']);
 	},
 
 	async files(client) {
+		// before the first file there are none, which is no error
+		const fresh = await client.call('list_files', {});
+		assert.deepEqual([fresh.isError, fresh.structuredContent.files, fresh.content[0].text], [false, [], '[no files]\n']);
 		await client.call('run_code', { code: 'open("f.txt", "w").write("one\\ntwo\\nthree\\n")' });
 		const r = await client.call('read_file', { path: 'f.txt', ranges: ['1-3'] });
 		const tag = r.structuredContent.tag;
@@ -168,6 +179,55 @@ const scenarios = {
 		assert.equal(after.structuredContent.stdout.head, 'one\nTWO\nthree\n');
 		const stale = await client.call('edit_file', { edit: '[f.txt#0000]\nPUT 1.=1:\n+x\n' });
 		assert.deepEqual([stale.isError, stale.structuredContent.reason], [true, 'unknown_tag']);
+	},
+
+	async inputs(client) {
+		const bytes = Buffer.from([0, 255, 10, 128]);
+		const w = await client.call('write_file', { path: 'a/b c.bin', base64: bytes.toString('base64') });
+		assert.deepEqual([w.isError, w.structuredContent.entries], [false, 2]);
+		assert.match(w.content[0].text, /^\[written; the workspace has 2 entries/);
+		const same = await client.call('write_file', { path: '/work/space/a/b c.bin', base64: bytes.toString('base64') });
+		assert.deepEqual([same.isError, same.structuredContent.entries], [false, 2]);
+		const r = await client.call('run_code', {
+			code: 'import os, sys\nprint(list(open("a/b c.bin", "rb").read()), open("data/x.csv").read(), os.path.getsize("empty"), oct(os.stat("empty").st_mode), len(open("big").read()))\n' +
+				'print([f for f in os.listdir("/proc/self/fd") if int(f) > 3])',
+			files: [
+				{ path: 'data/x.csv', text: 'ä,1' },
+				{ path: '/work/space/empty', text: '' },
+				{ path: 'big', text: 'y'.repeat(1 << 20) },
+			],
+		});
+		assert.deepEqual([r.isError, r.structuredContent.stdout.head], [false, '[0, 255, 10, 128] ä,1 0 0o100644 1048576\n[]\n']);
+		// as many as may be, and in their order
+		const many = [...Array(32)].map((_, i) => ({ path: `n${i}`, text: `${i}` }));
+		const m = await client.call('run_code', { code: 'print(all(open(f"n{i}").read() == str(i) for i in range(32)))', files: many });
+		assert.equal(m.structuredContent.stdout.head, 'True\n');
+		const refused = async (name, args, reason) => {
+			const x = await client.call(name, args);
+			assert.deepEqual([x.isError, x.structuredContent.reason], [true, reason], x.content[0].text);
+		};
+		await refused('run_code', { code: '1', files: [...many, { path: 'one more', text: '' }] }, 'usage');
+		await refused('run_code', { code: '1', files: [{ path: '../x', text: '' }] }, 'input_name_invalid');
+		await refused('run_code', { code: '1', files: [{ path: 'x', text: '' }, { path: './x', text: '' }] }, 'usage');
+		await refused('write_file', { path: '/etc/x', text: '' }, 'path_rejected');
+		await refused('write_file', { path: 'a', text: 'a directory has this name' }, 'file_not_regular');
+		await refused('write_file', { path: 'huge', text: 'z'.repeat(3 << 20), base64: '' }, 'usage');
+		const l = await client.call('list_files', { path: 'a' });
+		assert.deepEqual(l.structuredContent.files.map((f) => f.name), ['a', 'a/b c.bin'].slice(-l.structuredContent.files.length));
+	},
+
+	async scope(client) {
+		const r = await client.call('network_scope', {});
+		assert.deepEqual([r.isError, r.structuredContent.run.effective, r.structuredContent.run.reason], [false, 'none', 'not_approved']);
+		assert.match(r.content[0].text, /^programs of this server have no network/);
+		assert.deepEqual([r.structuredContent.configured, r.structuredContent.effective], ['isolated', 'isolated']);
+		// no argument changes that
+		for (const more of [{ approve: 'x' }, { approval: 'x' }, { network: true }, { egress: 'public_internet' }]) {
+			const run = await client.call('run_code', { code: '1', ...more });
+			assert.deepEqual([run.isError, run.structuredContent.reason], [true, 'usage']);
+			const scope = await client.call('network_scope', more);
+			assert.deepEqual([scope.isError, scope.structuredContent.reason], [true, 'usage']);
+		}
 	},
 
 	async progress(client) {

@@ -84,7 +84,7 @@ talk() {
 		'{"jsonrpc":"2.0","id":8,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":7}}}' | served
 	is '.[0].result | [.supportedVersions, .capabilities, .resultType]' '[["2026-07-28","2025-11-25"],{"tools":{},"resources":{}},"complete"]'
 	is '.[0].result._meta["io.modelcontextprotocol/serverInfo"].name' '"kz-mcp"'
-	is '.[1].result | [.resultType, .cacheScope, (.tools | length)]' '["complete","private",4]'
+	is '.[1].result | [.resultType, .cacheScope, (.tools | length)]' '["complete","private",7]'
 	is '.[2:] | map(.error.code)' '[-32602,-32602,-32022,-32601,-32601,-32602]'
 	is '.[4].error.data' '{"supported":["2026-07-28","2025-11-25"],"requested":"1900-01-01"}'
 }
@@ -101,7 +101,7 @@ talk() {
 
 @test "the table of tools: schemas are closed, and none has an identity" {
 	printf '%s\n' '{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{'"$META"'}}' | served
-	is '.[0].result.tools | map(.name)' '["run_code","read_file","edit_file","list_files"]'
+	is '.[0].result.tools | map(.name)' '["run_code","reset_kernel","read_file","edit_file","write_file","list_files","network_scope"]'
 	is '.[0].result.tools | map(.inputSchema.additionalProperties) | unique' '[false]'
 	is '.[0].result.tools | map(.inputSchema.properties | has("actor") or has("conversation")) | any' false
 }
@@ -121,11 +121,30 @@ talk() {
 		'{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"none"}}' \
 		'{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"run_code","arguments":[]}}' \
 		'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","timeout_ms":0}}}' \
-		'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"run_code","arguments":{"code":""}}}'
+		'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"run_code","arguments":{"code":""}}}' \
+		'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"network_scope"}}' \
+		'{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":"write_file","arguments":{"path":"a","text":"x"}}}' \
+		'{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"reset_kernel"}}' \
+		'{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","files":[{"path":"a","text":"x"},{"path":"b","text":"x","mode":1}]}}}'
 	is 'sort_by(.id) | map(select(.result.isError)) | map([.id, .result.structuredContent.reason])' \
-		'[[1,"not_running"],[2,"not_running"],[3,"usage"],[4,"usage"],[6,"usage"],[7,"usage"],[8,"usage"]]'
+		'[[1,"not_running"],[2,"not_running"],[3,"usage"],[4,"usage"],[6,"usage"],[7,"usage"],[8,"usage"],[9,"not_running"],[10,"not_running"],[11,"not_running"],[12,"usage"]]'
 	is 'map(select(.id == 5))[0].error.code' -32602
 	is 'map(select(.id == 3))[0].result.content[0].text | test("configuration")' true
+}
+
+@test "files that come with a call: wrong ones are refused in words, before anything starts" {
+	local n=0 a
+	local -a lines=()
+	for a in '{"path":"a"}' '{"path":"a","text":"x","base64":"eA=="}' '{"path":"a","base64":"eA"}' '{"path":"a","base64":"e A=="}' '{"path":"a=b","text":"x"}' '{"path":"","text":"x"}' '{"text":"x"}'; do
+		n=$((n + 1))
+		lines+=('{"jsonrpc":"2.0","id":'"$n"',"method":"tools/call","params":{"name":"write_file","arguments":'"$a"'}}'
+			'{"jsonrpc":"2.0","id":'"$((n + 100))"',"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","files":[{"path":"ok","text":""},'"$a"']}}}')
+	done
+	talk "$INIT" "${lines[@]}"
+	is 'map(select(.result.isError).result.structuredContent.reason) | group_by(.) | map([.[0], length])' '[["path_rejected",2],["usage",12]]'
+	is 'map(select(.id == 1 or .id == 101).result.structuredContent.text)' '["a: give either text or base64","a: give either text or base64"]'
+	is 'map(select(.id == 5 or .id == 105).result.structuredContent.text | test("no =")) | all' true
+	is 'map(select(.id == 106 or .id == 107).result.structuredContent.text)' '["files[1].path is empty","files[1].path is missing"]'
 }
 
 @test "resources: in both revisions there are none before a run; what is not there has its code" {
@@ -186,6 +205,13 @@ talk() {
 	[ "$status" -eq 66 ]
 	run ! kz-mcp operand </dev/null
 	[ "$status" -eq 64 ]
+	# a name that no run would take is the configuration's fault, not the model's
+	for name in '' $'a\nb' $'\xff' "$(printf %257s x)"; do
+		run ! kz-mcp -C "$name" </dev/null
+		[ "$status" -eq 64 ]
+		run ! kz-mcp -A "$name" </dev/null
+		[ "$status" -eq 64 ]
+	done
 	# only it is missing: it is made, for this user alone
 	kz-mcp -d "$BATS_TEST_TMPDIR/fresh" </dev/null
 	[ "$(stat -c %a fresh)" = 700 ]

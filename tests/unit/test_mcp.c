@@ -122,6 +122,8 @@ static const char schema_text[] =
 	"\"language\":{\"type\":\"string\",\"enum\":[\"python\",\"node\"]},"
 	"\"list\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4}},"
 	"\"ms\":{\"type\":\"integer\",\"minimum\":-1,\"maximum\":9},"
+	"\"files\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"minLength\":1}},"
+	"\"required\":[\"path\"],\"additionalProperties\":false}},"
 	"\"kernel\":{\"type\":\"boolean\"},"
 	"\"odd\":{\"type\":\"number\"}},"
 	"\"required\":[\"code\"],\"additionalProperties\":false}";
@@ -153,23 +155,36 @@ static void arguments_are_what_the_schema_says(void **state)
 		{ "{}", "code is missing" },
 		{ "{\"code\":null}", "code has to be of type string" },
 		{ "{\"code\":7}", "code has to be of type string" },
-		{ "{\"code\":\"\"}", "code: 1 is the least" },
-		{ "{\"code\":\"123456789\"}", "code: 8 is the most" },
+		{ "{\"code\":\"\"}", "code is empty" },
+		{ "{\"code\":\"123456789\"}", "code has to be at most 8 bytes" },
 		/* bytes count, not characters */
 		{ "{\"code\":\"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\"}", NULL },
-		{ "{\"code\":\"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4x\"}", "code: 8 is the most" },
-		{ "{\"code\":\"x\",\"language\":\"Python\"}", "language is none of the values" },
-		{ "{\"code\":\"x\",\"language\":\"\"}", "language is none of the values" },
+		{ "{\"code\":\"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4x\"}",
+		  "code has to be at most 8 bytes" },
+		{ "{\"code\":\"x\",\"language\":\"Python\"}",
+		  "language has to be one of: python, node" },
+		{ "{\"code\":\"x\",\"language\":\"\"}", "language has to be one of: python, node" },
 		{ "{\"code\":\"x\",\"list\":\"a\"}", "list has to be of type array" },
-		{ "{\"code\":\"x\",\"list\":[\"a\",\"b\",\"c\"]}", "list: 2 is the most" },
-		{ "{\"code\":\"x\",\"list\":[\"a\",7]}", "list has to be of type string" },
-		{ "{\"code\":\"x\",\"list\":[\"a\",\"bcdef\"]}", "list: 4 is the most" },
-		{ "{\"code\":\"x\",\"list\":[\"\"]}", "list: 1 is the least" },
-		{ "{\"code\":\"x\",\"ms\":-2}", "ms: -1 is the least" },
-		{ "{\"code\":\"x\",\"ms\":10}", "ms: 9 is the most" },
+		{ "{\"code\":\"x\",\"list\":[\"a\",\"b\",\"c\"]}",
+		  "list has to be at most 2 items" },
+		{ "{\"code\":\"x\",\"list\":[\"a\",7]}", "list[1] has to be of type string" },
+		{ "{\"code\":\"x\",\"list\":[\"a\",\"bcdef\"]}",
+		  "list[1] has to be at most 4 bytes" },
+		{ "{\"code\":\"x\",\"list\":[\"\"]}", "list[0] is empty" },
+		{ "{\"code\":\"x\",\"ms\":-2}", "ms has to be at least -1" },
+		{ "{\"code\":\"x\",\"ms\":10}", "ms has to be at most 9" },
 		{ "{\"code\":\"x\",\"ms\":1.5}", "ms has to be of type integer" },
 		{ "{\"code\":\"x\",\"ms\":true}", "ms has to be of type integer" },
 		{ "{\"code\":\"x\",\"kernel\":1}", "kernel has to be of type boolean" },
+		{ "{\"code\":\"x\",\"files\":[{\"path\":\"a\"}]}", NULL },
+		{ "{\"code\":\"x\",\"files\":[{\"path\":\"a\"},7]}",
+		  "files[1] has to be of type object" },
+		{ "{\"code\":\"x\",\"files\":[{}]}", "files[0].path is missing" },
+		{ "{\"code\":\"x\",\"files\":[{\"path\":\"\"}]}", "files[0].path is empty" },
+		{ "{\"code\":\"x\",\"files\":[{\"path\":\"a\",\"x\":1}]}",
+		  "there is no argument x" },
+		{ "{\"code\":\"x\",\"files\":[{\"path\":\"a\",\"actor\":\"b\"}]}",
+		  "the server's configuration" },
 		/* a type that is not known is never fitted */
 		{ "{\"code\":\"x\",\"odd\":1}", "odd has to be of type number" },
 		{ "{\"code\":\"x\",\"Code\":\"y\"}", "there is no argument Code" },

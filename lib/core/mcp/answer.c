@@ -24,7 +24,7 @@ static struct kz_json *refused(enum kz_mcp_tool of, const char *reason, const ch
 	struct kz_json *s = kz_json_object();
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(TEXT_MAX);
 
-	if (of == KZ_MCP_RUN_CODE)
+	if (kz_mcp_tool_is_run(of))
 		kz_json_set_str(s, "outcome", "refused");
 	kz_json_set_str(s, "reason", reason);
 	kz_json_set_str(s, "text", words);
@@ -78,10 +78,10 @@ static void add_kernel(struct kz_buf *b, const struct kz_json *kernel)
 }
 
 /* The last lines: what is not in the streams. */
-static void add_end(struct kz_buf *b, const struct kz_json *record, const char *words,
-		    const struct kz_json *links)
+static void add_end(struct kz_buf *b, const struct kz_mcp_call *c, const char *words)
 {
-	const struct kz_json *list = kz_json_get(kz_json_get(record, "model_view"), "diagnostics");
+	const struct kz_json *record = c->last, *links = c->outputs.list,
+			     *list = kz_json_get(kz_json_get(record, "model_view"), "diagnostics");
 	const char *reason = kz_json_str(record, "reason", NULL);
 	int64_t status = kz_json_num(record, "exit", 0), sig = kz_json_num(record, "signal", 0);
 
@@ -113,7 +113,10 @@ static void add_end(struct kz_buf *b, const struct kz_json *record, const char *
 					    kz_json_str(l, "uri", ""));
 	}
 	if (!b->len)
-		(void)kz_buf_puts(b, "[no output]\n", NULL);
+		(void)kz_buf_puts(b,
+				  c->tool == KZ_MCP_RESET_KERNEL ? "[variables are forgotten]\n" :
+								   "[no output]\n",
+				  NULL);
 }
 
 /* A program that ended with another status is a result; everything else that went wrong is an error. */
@@ -146,74 +149,12 @@ static struct kz_json *answer_run(const struct kz_mcp_call *c)
 	copy(s, view, "diagnostics");
 	add_stream(&text, view, "stdout", "");
 	add_stream(&text, view, "stderr", "[standard error]\n");
-	add_end(&text, c->last, words, c->outputs.list);
+	add_end(&text, c, words);
 	o = kz_mcp_answer_frame(kz_buf_str(&text), s, is_error(c->last));
 	for (size_t i = 0; i < kz_json_count(c->outputs.list); i++)
 		kz_json_append(kz_json_get(o, "content"),
 			       kz_json_ref(kz_json_at(c->outputs.list, i)));
 	return o;
-}
-
-static void add_rows(struct kz_buf *b, const struct kz_json *rows)
-{
-	for (size_t i = 0; i < kz_json_count(rows); i++)
-		(void)kz_buf_printf(b, NULL, "%s\n", kz_json_str_value(kz_json_at(rows, i)));
-}
-
-static void read_text(struct kz_buf *b, const struct kz_json *o)
-{
-	const struct kz_json *left = kz_json_get(o, "left");
-
-	(void)kz_buf_printf(b, NULL, "[%s#%s]\n", kz_json_str(o, "path", ""),
-			    kz_json_str(o, "tag", ""));
-	add_rows(b, kz_json_get(o, "rows"));
-	for (size_t i = 0; i < kz_json_count(left); i++)
-		(void)kz_buf_printf(b, NULL, "... lines %lld to %lld are not shown\n",
-				    (long long)kz_json_num(kz_json_at(left, i), "from", 0),
-				    (long long)kz_json_num(kz_json_at(left, i), "to", 0));
-}
-
-static void edit_text(struct kz_buf *b, const struct kz_json *o)
-{
-	const struct kz_json *list = kz_json_get(o, "sections");
-
-	for (size_t i = 0; i < kz_json_count(list); i++) {
-		const struct kz_json *x = kz_json_at(list, i);
-		const char *tag = kz_json_str(x, "tag", NULL);
-
-		if (tag)
-			(void)kz_buf_printf(b, NULL, "[%s#%s]\n",
-					    kz_json_str(x, "to", kz_json_str(x, "path", "")), tag);
-		else
-			(void)kz_buf_printf(b, NULL, "... %s is removed\n",
-					    kz_json_str(x, "path", ""));
-		add_rows(b, kz_json_get(x, "context"));
-		for (size_t k = 0; k < kz_json_count(kz_json_get(x, "warnings")); k++)
-			(void)kz_buf_printf(
-				b, NULL, "... warning: %s\n",
-				kz_json_str_value(kz_json_at(kz_json_get(x, "warnings"), k)));
-	}
-}
-
-static void list_text(struct kz_buf *b, const struct kz_json *files, int64_t more)
-{
-	for (size_t i = 0; i < kz_json_count(files); i++) {
-		const struct kz_json *f = kz_json_at(files, i);
-		const char *name = kz_json_str(f, "name", kz_json_str(f, "name_base64", ""));
-
-		if (kz_str_eq(kz_json_str(f, "kind", ""), "file"))
-			(void)kz_buf_printf(b, NULL, "%s %lld\n", name,
-					    (long long)kz_json_num(f, "bytes", 0));
-		else
-			(void)kz_buf_printf(b, NULL, "%s%s\n", name,
-					    kz_str_eq(kz_json_str(f, "kind", ""), "directory") ?
-						    "/" :
-						    " (link)");
-	}
-	if (more)
-		(void)kz_buf_printf(b, NULL, "... and %lld more\n", (long long)more);
-	if (!b->len)
-		(void)kz_buf_puts(b, "[no files]\n", NULL);
 }
 
 static struct kz_json *answer_workspace(const struct kz_mcp_call *c)
@@ -230,27 +171,28 @@ static struct kz_json *answer_workspace(const struct kz_mcp_call *c)
 	if (c->tool == KZ_MCP_LIST_FILES) {
 		kz_json_set(s, "files", c->files ? kz_json_ref(c->files) : kz_json_array());
 		kz_json_set_int(s, "omitted", c->files_omitted);
-		list_text(&text, c->files, c->files_omitted);
-	} else if (c->tool == KZ_MCP_READ_FILE) {
-		read_text(&text, c->last);
-	} else {
-		edit_text(&text, c->last);
 	}
+	kz_mcp_text(&text, c);
 	return kz_mcp_answer_frame(kz_buf_str(&text), s, false);
 }
 
 struct kz_json *kz_mcp_answer(const struct kz_mcp_call *c)
 {
-	bool is_list = c->tool == KZ_MCP_LIST_FILES;
+	bool is_list = c->tool == KZ_MCP_LIST_FILES, is_run = kz_mcp_tool_is_run(c->tool);
+	bool is_fresh = is_list && kz_str_eq(kz_json_str(c->error, "reason", ""),
+					     kz_reason_code(KZ_R_WORKSPACE_MISSING));
 
-	if (c->tool == KZ_MCP_RUN_CODE && c->last && !c->is_overlong)
+	if (is_run && c->last && !c->is_overlong)
 		return answer_run(c);
+	/* before the first file is kept there is no workspace, which is none of a model's business */
+	if (is_fresh)
+		return answer_workspace(c);
 	if (c->error)
 		return refused(c->tool,
 			       kz_json_str(c->error, "reason", kz_reason_code(KZ_R_INTERNAL)),
 			       kz_json_str(c->error, "text", ""));
 	/* a run without a record is one whose end nobody knows */
-	if (c->tool == KZ_MCP_RUN_CODE || c->status || (!c->last && !is_list) || c->is_overlong)
+	if (is_run || c->status || (!c->last && !is_list) || c->is_overlong)
 		return refused(c->tool, kz_reason_code(KZ_R_OUTCOME_UNKNOWN),
 			       "the program that does it ended without a word");
 	return answer_workspace(c);

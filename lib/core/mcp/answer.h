@@ -9,6 +9,8 @@
 
 /* The result of a call that has ended. out: new, NULL when memory is out */
 struct kz_json *kz_mcp_answer(const struct kz_mcp_call *c);
+/* The text of what a program other than kz-run said. */
+void kz_mcp_text(struct kz_buf *b, const struct kz_mcp_call *c);
 /* A refusal before anything was started: isError, with its reason. in: of: the tool. out: new */
 struct kz_json *kz_mcp_answer_refused(enum kz_mcp_tool of, const struct kz_err *why);
 /* {"content":[{"type":"text"}],"structuredContent":...,"isError":...}. in: structured is taken. out: new */

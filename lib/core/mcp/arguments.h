@@ -9,7 +9,9 @@
 
 #include "port/json.h"
 
-/* Does the value fit? in: name: how messages call it. err: usage, in words that help a model to do better */
+#define KZ_MCP_ARGUMENTS "arguments" /* the name of all of them together */
+
+/* Does the value fit? in: name: how messages call it; members of KZ_MCP_ARGUMENTS are called by their name alone. err: usage, in words that help a model to do better */
 enum kz_rc kz_mcp_arguments(const struct kz_json *schema, const struct kz_json *value,
 			    const char *name, struct kz_err *err);
 

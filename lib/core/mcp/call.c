@@ -45,7 +45,7 @@ static enum kz_rc spawn(struct kz_mcp_call *c, const struct kz_mcp_ask *ask,
 			      .stderr_fd = 2,
 			      .new_session = true,
 			      .parent_death_signal = SIGTERM };
-	int ends[2];
+	int ends[2], keep[KZ_MCP_INPUTS];
 	enum kz_rc rc = input_open(command->input, &in, err);
 
 	if (!rc && pipe2(ends, O_CLOEXEC) < 0)
@@ -57,6 +57,10 @@ static enum kz_rc spawn(struct kz_mcp_call *c, const struct kz_mcp_ask *ask,
 	rc = kz_fd_set_nonblock(near, err);
 	s.stdin_fd = in;
 	s.stdout_fd = far;
+	for (size_t i = 0; i < command->input_count; i++)
+		keep[i] = command->inputs[i].fd;
+	s.keep_fds = keep;
+	s.keep_count = (int)command->input_count;
 	if (!rc)
 		rc = kz_proc_spawn(&s, &c->pid, &c->pidfd, err);
 	if (!rc)
@@ -69,7 +73,7 @@ enum kz_rc kz_mcp_call_start(struct kz_mcp_call **out, const struct kz_mcp_ask *
 			     const struct kz_json *arguments, struct kz_err *err)
 {
 	struct kz_mcp_call *c = calloc(1, sizeof(*c));
-	struct kz_mcp_command *command = malloc(sizeof(*command));
+	struct kz_mcp_command *command = calloc(1, sizeof(*command));
 	enum kz_rc rc = KZ_OK;
 
 	*out = NULL;
@@ -89,6 +93,7 @@ enum kz_rc kz_mcp_call_start(struct kz_mcp_call **out, const struct kz_mcp_ask *
 		rc = kz_mcp_command(command, tool, ask, arguments, c->outputs.dir, err);
 	if (!rc)
 		rc = spawn(c, ask, command, err);
+	kz_mcp_command_release(command);
 	free(command);
 	if (rc && !err->reason[0])
 		kz_err_reason(err, kz_reason_code(KZ_R_SYSTEM_FAILED));
@@ -130,7 +135,7 @@ static void take_line(struct kz_mcp_call *c, const char *p, size_t n)
 		keep(&c->error, &o);
 	} else if (kz_str_eq(type, "file")) {
 		add_file(c, &o);
-	} else if (kz_str_eq(type, "record") || c->tool != KZ_MCP_RUN_CODE) {
+	} else if (kz_str_eq(type, "record") || !kz_mcp_tool_is_run(c->tool)) {
 		keep(&c->last, &o);
 	} else {
 		c->steps++;

@@ -137,7 +137,7 @@ static enum kz_rc start(struct kz_mcp_server *s, const struct kz_mcp_message *m,
 	if (s->call_count == KZ_MCP_CALLS)
 		return kz_refuse(err, KZ_R_QUEUE_FULL, "%d calls are under way, which is the most",
 				 KZ_MCP_CALLS);
-	rc = kz_mcp_arguments(kz_json_get(tool, "inputSchema"), arguments, "arguments", err);
+	rc = kz_mcp_arguments(kz_json_get(tool, "inputSchema"), arguments, KZ_MCP_ARGUMENTS, err);
 	if (!rc)
 		rc = kz_mcp_call_start(&c, s->ask, &s->keep, which, arguments, err);
 	if (rc)
