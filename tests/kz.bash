@@ -28,6 +28,7 @@
 # kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START?
 # kz_load                    how many processes want each processor, 1 to 20
 # kz_process1 WORKER         process 1 of a worker, as this machine numbers it
+# kz_marked                  the processes that carry the stack's mark: its services, not its workers
 #
 # Needs bash, jq and kz; the programs are taken from KZ_BIN, else from the tree that this file is
 # part of (built or installed), else from PATH.
@@ -140,17 +141,18 @@ kz_service_pid() {
 	pid=$(s6-svstat -o pid "$KZ_STATE/service/$1") && [ "$pid" -gt 1 ] && echo "$pid"
 }
 
-# Processes that carry the stack's mark.
+# One process looks at all of them: one for each would be most of the time that a test takes to end.
+kz_marked() {
+	local pid
+	grep -lszxF "KZ_STACK=$KZ_STACK_ID" /proc/[0-9]*/environ | while IFS=/ read -r _ _ pid _; do
+		[ "$pid" = "$$" ] || [ "$pid" = "$BASHPID" ] || echo "$pid"
+	done
+}
+
 kz_left_processes() {
-	local p pid
-	for p in /proc/[0-9]*; do
-		pid=${p#/proc/}
-		if [ "$pid" = "$$" ] || [ "$pid" = "$BASHPID" ]; then
-			continue
-		fi
-		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
-			echo "process $pid $(tr '\0' ' ' 2>/dev/null <"$p/cmdline")"
-		fi
+	local pid
+	for pid in $(kz_marked); do
+		[ ! -d "/proc/$pid" ] || echo "process $pid $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
 	done
 }
 

@@ -63,13 +63,18 @@ check() {
 }
 
 @test "a test that hangs is a failure, and so is what there was no time left for" {
-	unit a <<<'echo 1..1; echo ok 1 - x; exec sleep 600'
+	local i n
+	n=$(nproc)
+	for ((i = 0; i < n; i++)); do
+		unit "a$i" <<<'echo 1..1; echo ok 1 - x; exec sleep 600'
+	done
 	unit b <<<'echo 1..1; echo ok 1 - x'
 	run "$tree/scripts/check" --only unit --seconds 3
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[ "${lines[-1]}" = "2 passed, 2 failed" ]
-	[[ $output == *"build-test_a: stopped after"* ]]
+	[ "${lines[-1]}" = "$((n + 1)) passed, $((n + 1)) failed" ]
+	[[ $output == *"build-test_a0: stopped after"* ]]
+	grep -q 'no time left' "$tree/build/check/build-test_b.log"
 }
 
 @test "who ends the check ends what it started" {
@@ -99,6 +104,34 @@ END
 	check tool
 	[ "$status" -eq 1 ]
 	[ "$last" = "2 passed, 2 failed" ]
+}
+
+@test "files of all suites begin by weight, and each suite has its line" {
+	mkdir "$tree/tests/doc"
+	# one at a time, so that the order shows
+	sed -i 's/at_once=$((processors \* 2))/at_once=1/' "$tree/scripts/check"
+	write() { sed "s/^case/@test/" >"$tree/tests/$1.bats"; }
+	write tool/few <<<'case "a" { echo few >>"$ORDER"; }'
+	printf 'case "a" { echo two >>"$ORDER"; }\ncase "b" { false; }\n' | write tool/two
+	printf '# weight 9\ncase "a" { echo heavy >>"$ORDER"; }\n' | write doc/heavy
+	ORDER=$tree/order run "$tree/scripts/check" --only tool,doc
+	echo "$output"
+	[ "$(paste -sd ' ' "$tree/order")" = "heavy two few" ]
+	[ "$status" -eq 1 ]
+	grep -qE '^tool +3 passed, 1 failed' <<<"$output"
+	grep -qE '^doc +2 passed, 0 failed' <<<"$output"
+	[ "${lines[-1]}" = "5 passed, 1 failed" ]
+	# the line of a suite does not wait for the others
+	[[ ${lines[0]} == doc* ]]
+}
+
+@test "Python is that of the distribution" {
+	unit a <<<'[ "$(readlink -f "$(command -v python3)")" = "$(readlink -f /usr/bin/python3)" ] && echo 1..1 && echo ok 1'
+	mkdir "$tree/other"
+	printf '#!/bin/sh\nexit 1\n' >"$tree/other/python3"
+	chmod +x "$tree/other/python3"
+	PATH=$tree/other:$PATH check unit
+	[ "$status" -eq 0 ]
 }
 
 @test "a case that does not apply is listed with its reason and left out" {

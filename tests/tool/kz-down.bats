@@ -37,14 +37,8 @@ is_down() {
 
 # Every process of the stack, its workers too, at once.
 kill_all() {
-	local p pids=""
-	for p in /proc/[0-9]*; do
-		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
-			pids+=" ${p#/proc/}"
-		fi
-	done
-	# shellcheck disable=SC2086 # a list of numbers
-	kill -9 $pids
+	# shellcheck disable=SC2046 # a list of numbers
+	kill -9 $(kz_marked)
 }
 
 @test "DEP-1: down leaves no process, mount, cgroup, worker or socket, and may be repeated" {
@@ -123,11 +117,8 @@ kill_all() {
 
 @test "DEP-1: only the supervisors killed: their orphans are found and ended" {
 	local p
-	for p in /proc/[0-9]*; do
-		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID" &&
-			grep -qE '^s6-(svscan|supervis)' "$p/comm"; then
-			kill -9 "${p#/proc/}"
-		fi
+	for p in $(kz_marked); do
+		! grep -qE '^s6-(svscan|supervis)' "/proc/$p/comm" || kill -9 "$p"
 	done
 	run kz up
 	echo "$output"
@@ -192,6 +183,7 @@ kill_all() {
 	[ "$status" -eq 0 ]
 	[ ! -e "$KZ_STATE" ]
 	kz up
+	export KZ_STACK_ID
 	KZ_STACK_ID=$(cat "$KZ_STATE/stack")
 	[ "$(cat "$KZ_STATE/keys/identity.key")" != "$before" ]
 }

@@ -32,16 +32,6 @@ mode_of() {
 	stat -c '%a %U %G' "$KZ_STATE/$1"
 }
 
-# The processes of the stack by their mark.
-marked() {
-	local p
-	for p in /proc/[0-9]*; do
-		if tr '\0' '\n' 2>/dev/null <"$p/environ" | grep -qx "KZ_STACK=$KZ_STACK_ID"; then
-			basename "$p"
-		fi
-	done
-}
-
 @test "ADM-5: status is 0 when admission is open, and its lines fit the schema" {
 	run kz status
 	[ "$status" -eq 0 ]
@@ -134,7 +124,7 @@ marked() {
 
 @test "DEP-15: nothing of the caller's environment reaches a service" {
 	local pid count=0
-	for pid in $(marked); do
+	for pid in $(kz_marked); do
 		count=$((count + 1))
 		run grep -qz "$CANARY" "/proc/$pid/environ"
 		[ "$status" -ne 0 ]
@@ -156,7 +146,7 @@ marked() {
 		wait "$i"
 	done
 	[ "$(kz_service_pid kz-controller)" = "$before" ]
-	[ "$(for i in $(marked); do tr '\0' ' ' <"/proc/$i/cmdline"; echo; done | grep -c '^s6-svscan ')" -eq 1 ]
+	[ "$(for i in $(kz_marked); do tr '\0' ' ' <"/proc/$i/cmdline"; echo; done | grep -c '^s6-svscan ')" -eq 1 ]
 }
 
 @test "DEP-1: up --foreground beside a running stack is refused" {
