@@ -187,7 +187,8 @@ static void arguments_are_what_the_schema_says(void **state)
 		  "the server's configuration" },
 		/* a type that is not known is never fitted */
 		{ "{\"code\":\"x\",\"odd\":1}", "odd has to be of type number" },
-		{ "{\"code\":\"x\",\"Code\":\"y\"}", "there is no argument Code" },
+		{ "{\"code\":\"x\",\"Code\":\"y\"}",
+		  "there is no argument Code; there are: code, language" },
 		{ "{\"code\":\"x\",\"actor\":\"a\"}", "the server's configuration" },
 		{ "{\"code\":\"x\",\"conversation\":\"a\"}", "the server's configuration" },
 	};

@@ -99,8 +99,7 @@ static void add_end(struct kz_buf *b, const struct kz_mcp_call *c, const char *w
 		const struct kz_json *d = kz_json_at(list, i);
 
 		if (kz_json_str(d, "output", NULL))
-			(void)kz_buf_printf(b, NULL, "[not handed out: %s: %s]\n",
-					    kz_json_str(d, "output", ""),
+			(void)kz_buf_printf(b, NULL, "[not handed out: %s]\n",
 					    kz_json_str(d, "text", ""));
 	}
 	for (size_t i = 0; i < kz_json_count(links); i++) {

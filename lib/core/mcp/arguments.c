@@ -93,6 +93,17 @@ static void path(char out[NAME_SIZE], const char *in, const char *key, int64_t a
 		out[0] = 0;
 }
 
+/* Whoever guessed a name is told those that there are. */
+static enum kz_rc unknown(const struct kz_json *known, const char *key, struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf words = KZ_BUF_INIT(300);
+
+	for (size_t i = 0; i < kz_json_count(known); i++)
+		(void)kz_buf_printf(&words, NULL, "%s%s", i ? ", " : "", kz_json_key(known, i));
+	return kz_refuse(err, KZ_R_USAGE, "there is no argument %.100s; there are: %s", key,
+			 words.len ? kz_buf_str(&words) : "none");
+}
+
 static enum kz_rc check_members(const struct kz_json *s, const struct kz_json *v, const char *name,
 				struct kz_err *err)
 {
@@ -114,7 +125,7 @@ static enum kz_rc check_members(const struct kz_json *s, const struct kz_json *v
 				"%s is said by the server's configuration, never by arguments",
 				key);
 		else
-			rc = kz_refuse(err, KZ_R_USAGE, "there is no argument %.100s", key);
+			rc = unknown(known, key, err);
 	}
 	for (size_t i = 0; !rc && i < kz_json_count(needed); i++) {
 		const char *key = kz_json_str_value(kz_json_at(needed, i));
