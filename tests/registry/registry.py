@@ -141,7 +141,7 @@ add_npm("one", "1.0.0")
 add_npm("one", "1.1.0", deprecated="use another")
 add_npm("two", "2.0.0", {"one": "^1.0.0"})
 add_npm("@scope/three", "3.0.0", {"two": "2.0.0", "one": "1.0.0"}, readme="secret of the registry " * 100)
-for name in ["bad-integrity", "other-host", "relative", "shasum-only", "npm-dies", "scripted"]:
+for name in ["bad-integrity", "bad-shasum", "other-host", "relative", "shasum-only", "npm-dies", "scripted"]:
     add_npm(name, "1.0.0")
 NPM["scripted"]["1.0.0"][0]["scripts"] = {"postinstall": "node -e 1"}
 
@@ -216,6 +216,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(302, None, b"", Location="/simple/loop/")
         if name == "silent":
             time.sleep(60)
+            return
+        if name in ("hangs-up", "babbles"):
+            self.wfile.write(b"220 this is another protocol\r\n" if name == "babbles" else b"")
+            self.close_connection = True
             return
         if name == "slow":
             time.sleep(6)
@@ -328,8 +332,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     "signatures": [{"keyid": "hidden", "sig": "hidden"}], "attestations": {"url": "http://hidden.test/"}}
             if name == "bad-integrity":
                 dist["integrity"] = "sha512-" + base64.b64encode(hashlib.sha512(b"x").digest()).decode()
-            if name == "shasum-only":
+            if name in ("shasum-only", "bad-shasum"):
                 del dist["integrity"]
+            if name == "bad-shasum":
+                dist["shasum"] = hashlib.sha1(b"x").hexdigest()
             if name == "relative":
                 dist["tarball"] = "/npm/relative/-/relative-1.0.0.tgz"
             if name == "other-host":

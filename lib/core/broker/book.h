@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include "port/seal.h"
+#include "base/time.h"
+#include "rule/host.h"
 #include "rule/package.h"
 #include "rule/reason.h"
 
@@ -63,9 +65,12 @@ bool kz_book_find(struct kz_book_run *r, enum kz_registry registry, const char *
 struct kz_book_fare {
 	enum kz_reason last;
 	bool is_unreachable[KZ_REGISTRIES];
-	unsigned told;       /* refusals in the log */
-	unsigned jobs;       /* requests in hand: it is kept until they are over */
-	unsigned running[2]; /* of them under way: for an index, for a file */
+	char silent[KZ_HOST_MAX +
+		    1]; /* a host that did not answer a request, and is not asked ... */
+	struct kz_deadline silent_until; /* ... again before */
+	unsigned told;                   /* refusals in the log */
+	unsigned jobs;                   /* requests in hand: it is kept until they are over */
+	unsigned running[2];             /* of them under way: for an index, for a file */
 };
 struct kz_book_fare *kz_book_fare(struct kz_book_run *r);
 

@@ -63,11 +63,21 @@ static void end_soon(struct kz_fetch *f, enum kz_reason why)
 	wake(f, kz_deadline_in(KZ_MS(0)));
 }
 
-/* No connection, no lookup or no answer: the host is left alone for a while. */
+/* No connection or no lookup: the host is left alone for a while. */
 static void unreachable(struct kz_fetch *f)
 {
 	kz_cool_failed(f->w->cool, &f->url.at);
 	++*f->w->cooldowns;
+	finish(f, KZ_R_REGISTRY_UNREACHABLE, 0);
+}
+
+/*
+ * It was reached and does not answer this: that may be the path's fault, and a run that asks for such
+ * a path must not take the host away from others.
+ */
+static void unanswered(struct kz_fetch *f)
+{
+	f->status = KZ_FETCH_SILENT;
 	finish(f, KZ_R_REGISTRY_UNREACHABLE, 0);
 }
 
@@ -85,7 +95,7 @@ static void on_timer(void *arg)
 			wake(f, f->connect);
 	} else if (f->status == 0) {
 		if (now - f->last_ms >= KZ_FETCH_FIRST_MS)
-			unreachable(f);
+			unanswered(f);
 		else
 			wake(f, (struct kz_deadline){ f->last_ms + KZ_FETCH_FIRST_MS });
 	} else if (!f->is_held && now - f->last_ms >= KZ_FETCH_IDLE_MS) {
@@ -157,8 +167,10 @@ static void on_end(void *arg, enum kz_get_end end, int64_t wire)
 	struct kz_fetch *f = arg;
 
 	f->get = NULL;
-	if (end == KZ_GET_UNREACHABLE || end == KZ_GET_NO_ANSWER)
+	if (end == KZ_GET_UNREACHABLE)
 		unreachable(f);
+	else if (end == KZ_GET_NO_ANSWER)
+		unanswered(f);
 	else if (is_redirect(f->status))
 		redirected(f);
 	else if (f->status != 200)

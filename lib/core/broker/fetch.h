@@ -16,6 +16,7 @@
 #define KZ_FETCH_FIRST_MS 10000  /* from the request to the head of the answer */
 #define KZ_FETCH_IDLE_MS 30000   /* between two pieces of a body */
 #define KZ_FETCH_HOPS 5
+#define KZ_FETCH_SILENT (-1) /* a status: a host took the request and gave no answer */
 
 /* What all of them share; borrowed. */
 struct kz_fetch_world {
@@ -39,7 +40,7 @@ struct kz_fetch_ask {
 	 */
 	void (*on_head)(void *arg, const struct kz_get_head *head, const struct kz_url *url);
 	bool (*on_body)(void *arg, const void *p, size_t n); /* as kz_http_get's */
-	/* It is over, once. in: why: KZ_R_NONE: whole; stopped by on_body: KZ_R_SYSTEM_FAILED; status: of the last answer, 0 without */
+	/* It is over, once. in: why: KZ_R_NONE: whole; stopped by on_body: KZ_R_SYSTEM_FAILED; status: of the last answer, 0 without, or KZ_FETCH_SILENT */
 	void (*on_end)(void *arg, enum kz_reason why, int status, int64_t wire);
 	void *arg;
 };

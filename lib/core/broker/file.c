@@ -113,20 +113,20 @@ static void on_end(void *arg, enum kz_reason why, int status, int64_t wire)
 {
 	struct kz_job *j = arg;
 
-	(void)status;
 	(void)wire;
 	j->fetch = NULL;
 	if (!j->r) {
+		kz_job_fared(j, j->why == KZ_R_NONE ? why : j->why, status);
 		kz_job_free(j);
 		return;
 	}
-	if (j->why == KZ_R_NONE && why == KZ_R_NONE && !is_right(j))
-		j->why = KZ_R_PACKAGE_DIGEST;
-	if (j->why != KZ_R_NONE || why != KZ_R_NONE) {
-		kz_job_refuse(j, j->why != KZ_R_NONE ? j->why : why);
+	if (j->why == KZ_R_NONE)
+		j->why = why != KZ_R_NONE || is_right(j) ? why : KZ_R_PACKAGE_DIGEST;
+	kz_job_fared(j, j->why, status);
+	if (j->why != KZ_R_NONE) {
+		kz_job_refuse(j, j->why);
 		return;
 	}
-	kz_book_fare(j->run)->is_unreachable[j->path.registry] = false;
 	if (!put_held(j))
 		return;
 	kz_gw_end(j->r);

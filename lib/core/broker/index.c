@@ -211,17 +211,18 @@ static void on_end(void *arg, enum kz_reason why, int status, int64_t wire)
 {
 	struct kz_job *j = arg;
 
-	(void)status;
 	(void)wire;
 	j->fetch = NULL;
 	if (j->why == KZ_R_NONE && why == KZ_R_NONE)
 		judge_read(j, j->packument ? kz_packument_end(j->packument) :
 					     kz_simple_end(j->simple));
-	if (j->why != KZ_R_NONE || why != KZ_R_NONE) {
-		kz_job_refuse(j, j->why != KZ_R_NONE ? j->why : why);
+	if (j->why == KZ_R_NONE)
+		j->why = why;
+	kz_job_fared(j, j->why, status);
+	if (j->why != KZ_R_NONE) {
+		kz_job_refuse(j, j->why);
 		return;
 	}
-	kz_book_fare(j->run)->is_unreachable[j->path.registry] = false;
 	if (!kz_book_close(j->b->book, j->run, j->path.registry, j->path.name, kz_take(j->pages)))
 		kz_job_refuse(j, KZ_R_INDEX_TOO_LARGE);
 	else if (j->path.what == KZ_PKG_AN_INDEX)

@@ -163,6 +163,19 @@ void kz_job_free(struct kz_job *j)
 	free(j);
 }
 
+void kz_job_fared(struct kz_job *j, enum kz_reason why, int status)
+{
+	struct kz_book_fare *fare = kz_book_fare(j->run);
+
+	if (why == KZ_R_NONE) {
+		fare->is_unreachable[j->path.registry] = false;
+		fare->silent[0] = '\0';
+	} else if (status == KZ_FETCH_SILENT) {
+		(void)kz_str_copy(fare->silent, sizeof fare->silent, j->asked, NULL);
+		fare->silent_until = kz_deadline_in(KZ_MS(KZ_COOL_MS));
+	}
+}
+
 void kz_job_refuse(struct kz_job *j, enum kz_reason why)
 {
 	struct kz_book_fare *fare = kz_book_fare(j->run);
@@ -185,6 +198,7 @@ void kz_job_refuse(struct kz_job *j, enum kz_reason why)
 
 void kz_job_fetch(struct kz_job *j, struct kz_fetch_ask *ask)
 {
+	const struct kz_book_fare *fare = kz_book_fare(j->run);
 	struct kz_broker *b = j->b;
 	enum kz_registry k = j->path.registry;
 
@@ -193,6 +207,11 @@ void kz_job_fetch(struct kz_job *j, struct kz_fetch_ask *ask)
 	ask->ca = b->world.cas[k];
 	ask->arg = j;
 	(void)kz_str_copy(j->host, sizeof j->host, ask->url.at.host, NULL);
+	(void)kz_str_copy(j->asked, sizeof j->asked, ask->url.at.host, NULL);
+	if (kz_str_eq(fare->silent, j->asked) && !kz_deadline_passed(fare->silent_until)) {
+		kz_job_refuse(j, KZ_R_REGISTRY_UNREACHABLE);
+		return;
+	}
 	j->fetch = kz_fetch_start(&b->fetch, ask);
 	if (!j->fetch)
 		kz_job_refuse(j, KZ_R_SYSTEM_FAILED);

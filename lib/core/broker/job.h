@@ -45,7 +45,8 @@ struct kz_job {
 	bool is_running, is_begun;
 	struct kz_fetch *fetch;
 	enum kz_reason why; /* found while it was read; KZ_R_NONE */
-	char host[KZ_HOST_MAX + 1];
+	char host[KZ_HOST_MAX + 1],
+		asked[KZ_HOST_MAX + 1]; /* the one of the answer; the one that was asked first */
 
 	/* an index */
 	struct kz_url page;
@@ -74,6 +75,8 @@ void kz_job_new(struct kz_broker *b, struct kz_gw_request *r, const struct kz_pk
 		const struct kz_pkg_claims *claims, const char *base);
 /* The end of one: gives back all it holds and lets others start. */
 void kz_job_free(struct kz_job *j);
+/* Its download is over: remember how its host did. in: status as of kz_fetch_ask.on_end; why: KZ_R_NONE: whole and right */
+void kz_job_fared(struct kz_job *j, enum kz_reason why, int status);
 /* Refuse it, or cut what was begun; write it down; free it. */
 void kz_job_refuse(struct kz_job *j, enum kz_reason why);
 /* Let jobs start from the loop. */
