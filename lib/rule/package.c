@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "rule/jsonflow.h"
 
 static bool is_alnum(char c)
 {
@@ -145,4 +146,10 @@ void kz_pkg_link(enum kz_registry r, const char *name, const char *file, char ou
 			out[at++] = *file;
 	}
 	out[at] = '\0';
+}
+
+void kz_pkg_read_json(enum kz_pkg_read *so_far, struct kz_jsonflow *j, const void *p, size_t n)
+{
+	if (!kz_jsonflow_add(j, p, n) && *so_far == KZ_PKG_READ)
+		*so_far = KZ_PKG_READ_BAD;
 }

@@ -26,6 +26,10 @@ enum kz_pkg_read {
 	KZ_PKG_READ_LARGE, /* what is to be handed out is over its bound, or memory is out */
 };
 
+struct kz_jsonflow;
+/* The next piece of an index in JSON. in: so_far: what its owner found until now, and may change meanwhile. out: so_far, and BAD for no JSON */
+void kz_pkg_read_json(enum kz_pkg_read *so_far, struct kz_jsonflow *j, const void *p, size_t n);
+
 enum kz_pkg_what { KZ_PKG_AN_INDEX, KZ_PKG_A_FILE, KZ_PKG_A_METADATA };
 
 /* What a path of the broker asks for. */

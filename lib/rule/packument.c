@@ -308,12 +308,7 @@ void kz_packument_init(struct kz_packument *p, const char *name, const char *bas
 		       struct kz_buf *out,
 		       bool (*on_file)(void *arg, const struct kz_packument_file *f), void *arg)
 {
-	memset(p, 0, sizeof *p);
-	p->name = name;
-	p->base = base;
-	p->out = out;
-	p->on_file = on_file;
-	p->arg = arg;
+	*p = (struct kz_packument){ name, base, out, .on_file = on_file, .arg = arg };
 	kz_jsonflow_init(&p->flow, KZ_PACKUMENT_TEXT, on_json, p);
 	kz_buf_init(&p->tarball, 2048);
 	kz_buf_init(&p->integrity, 2048);
@@ -328,8 +323,7 @@ void kz_packument_release(struct kz_packument *p)
 
 enum kz_pkg_read kz_packument_add(struct kz_packument *p, const void *data, size_t n)
 {
-	if (!kz_jsonflow_add(&p->flow, data, n) && p->read == KZ_PKG_READ)
-		p->read = KZ_PKG_READ_BAD;
+	kz_pkg_read_json(&p->read, &p->flow, data, n);
 	return p->read;
 }
 

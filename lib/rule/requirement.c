@@ -206,14 +206,14 @@ static enum kz_rc range(struct scan *s, struct kz_requirement *r, struct kz_err 
 	return KZ_OK;
 }
 
-static enum kz_rc node(struct scan *s, struct kz_requirement *r, struct kz_err *err)
+/* NAME or @NAME/NAME, into r->name. */
+static enum kz_rc node_name(struct scan *s, struct kz_requirement *r, struct kz_err *err)
 {
 	const char *from = s->p;
-	bool has_scope = s->p < s->end && *s->p == '@';
 	size_t n;
 	enum kz_rc rc;
 
-	if (has_scope) {
+	if (s->p < s->end && *s->p == '@') {
 		s->p++;
 		n = node_word(s);
 		s->p += n;
@@ -226,10 +226,17 @@ static enum kz_rc node(struct scan *s, struct kz_requirement *r, struct kz_err *
 		return bad(err, "it does not begin with a name");
 	s->p += n;
 	rc = copy(r->name, sizeof r->name, from, (size_t)(s->p - from), err);
+	if (rc == KZ_OK && is_file_name(r->name))
+		return bad(err, "its name is one of a file");
+	return rc;
+}
+
+static enum kz_rc node(struct scan *s, struct kz_requirement *r, struct kz_err *err)
+{
+	enum kz_rc rc = node_name(s, r, err);
+
 	if (rc != KZ_OK)
 		return rc;
-	if (is_file_name(r->name))
-		return bad(err, "its name is one of a file");
 	if (s->p < s->end && *s->p != '@')
 		return bad(err, "behind the name there may stand @ and a range alone");
 	if (s->p < s->end) {

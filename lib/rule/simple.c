@@ -1,8 +1,6 @@
 /* Indexes of Python projects: what both forms have in common, and writing. */
 #include "rule/simple.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -126,91 +124,6 @@ void kz_simple_file_begin(struct kz_simple *s)
 	s->file.size = -1;
 }
 
-static bool put(struct kz_simple *s, struct kz_buf *b, const char *text)
-{
-	if (kz_buf_puts(b, text, NULL) == KZ_OK)
-		return true;
-	s->read = KZ_PKG_READ_LARGE;
-	return false;
-}
-
-static bool put_string(struct kz_simple *s, struct kz_buf *b, const char *key, const char *text)
-{
-	if (put(s, b, key) && kz_jsonflow_quote(b, text, strlen(text), NULL) == KZ_OK)
-		return true;
-	s->read = KZ_PKG_READ_LARGE;
-	return false;
-}
-
-static bool put_json(struct kz_simple *s, const struct kz_simple_file *f, const char *link)
-{
-	char size[48] = "", core[100] = "";
-
-	if (f->has_metadata && *f->metadata_sha256)
-		(void)snprintf(core, sizeof core, ",\"core-metadata\":{\"sha256\":\"%s\"}",
-			       f->metadata_sha256);
-	else if (f->has_metadata)
-		(void)snprintf(core, sizeof core, ",\"core-metadata\":true");
-	if (f->size >= 0)
-		(void)snprintf(size, sizeof size, ",\"size\":%" PRId64, f->size);
-	return put(s, s->out, s->has_file ? "," : "") &&
-	       put_string(s, s->out, "{\"filename\":", f->name) && put(s, s->out, ",\"url\":\"") &&
-	       put(s, s->out, s->base) && put(s, s->out, link) &&
-	       put(s, s->out, "\",\"hashes\":{") && put(s, s->out, f->hashes) &&
-	       put(s, s->out, "}") &&
-	       (!*f->requires_python ||
-		put_string(s, s->out, ",\"requires-python\":", f->requires_python)) &&
-	       put(s, s->out, size) && put(s, s->out, core) &&
-	       (!*f->upload_time || put_string(s, s->out, ",\"upload-time\":", f->upload_time)) &&
-	       (!f->is_yanked || (*f->yanked ? put_string(s, s->out, ",\"yanked\":", f->yanked) :
-					       put(s, s->out, ",\"yanked\":true"))) &&
-	       put(s, s->out, "}");
-}
-
-static bool put_escaped(struct kz_simple *s, struct kz_buf *b, const char *text)
-{
-	for (; *text; text++) {
-		char one[2] = { *text, 0 };
-
-		if (!put(s, b,
-			 *text == '<' ? "&lt;" :
-			 *text == '>' ? "&gt;" :
-			 *text == '&' ? "&amp;" :
-			 *text == '"' ? "&quot;" :
-					one))
-			return false;
-	}
-	return true;
-}
-
-static bool put_attribute(struct kz_simple *s, const char *name, const char *value)
-{
-	return put(s, s->out, name) && put_escaped(s, s->out, value) && put(s, s->out, "\"");
-}
-
-static bool put_html(struct kz_simple *s, const struct kz_simple_file *f, const char *link)
-{
-	char core[80] = "true";
-
-	if (*f->metadata_sha256)
-		(void)snprintf(core, sizeof core, "sha256=%s", f->metadata_sha256);
-	if (!put(s, s->out, "<a href=\"") || !put(s, s->out, s->base) || !put(s, s->out, link) ||
-	    !put(s, s->out, *f->sha256 ? "#sha256=" : "") || !put(s, s->out, f->sha256) ||
-	    !put(s, s->out, "\""))
-		return false;
-	if (*f->requires_python &&
-	    !put_attribute(s, " data-requires-python=\"", f->requires_python))
-		return false;
-	if (f->is_yanked && !put_attribute(s, " data-yanked=\"", f->yanked))
-		return false;
-	/* The older spelling too: pip 23.0 knows no other [PEP 714]. */
-	if (f->has_metadata && (!put_attribute(s, " data-core-metadata=\"", core) ||
-				!put_attribute(s, " data-dist-info-metadata=\"", core)))
-		return false;
-	return put(s, s->out, ">") && put_escaped(s, s->out, f->name) &&
-	       put(s, s->out, "</a><br>\n");
-}
-
 bool kz_simple_file_end(struct kz_simple *s)
 {
 	struct kz_simple_file *f = &s->file;
@@ -223,10 +136,9 @@ bool kz_simple_file_end(struct kz_simple *s)
 	if (!s->on_file(s->arg, f, s->page))
 		return true;
 	kz_pkg_link(KZ_REGISTRY_PYPI, s->project, f->name, link);
-	if (!(s->to == KZ_SIMPLE_JSON ? put_json(s, f, link) : put_html(s, f, link)))
-		return false;
+	kz_simple_put_file(s, link);
 	s->has_file = true;
-	return true;
+	return s->read == KZ_PKG_READ;
 }
 
 void kz_simple_init(struct kz_simple *s, const char *project, const char *base,
@@ -234,14 +146,7 @@ void kz_simple_init(struct kz_simple *s, const char *project, const char *base,
 		    bool (*on_file)(void *arg, const struct kz_simple_file *f, const char *page),
 		    void *arg)
 {
-	memset(s, 0, sizeof *s);
-	s->project = project;
-	s->base = base;
-	s->from = from;
-	s->to = to;
-	s->out = out;
-	s->on_file = on_file;
-	s->arg = arg;
+	*s = (struct kz_simple){ project, base, from, to, out, .on_file = on_file, .arg = arg };
 	kz_jsonflow_init(&s->flow, KZ_SIMPLE_TEXT, kz_simple_on_json, s);
 	kz_buf_init(&s->head, 4096);
 	kz_buf_init(&s->tag, KZ_SIMPLE_TAG);
@@ -262,44 +167,9 @@ enum kz_pkg_read kz_simple_add(struct kz_simple *s, const void *data, size_t n)
 		return s->read;
 	if (s->from == KZ_SIMPLE_HTML)
 		kz_simple_html_add(s, data, n);
-	else if (!kz_jsonflow_add(&s->flow, data, n) && s->read == KZ_PKG_READ)
-		s->read = KZ_PKG_READ_BAD;
+	else
+		kz_pkg_read_json(&s->read, &s->flow, data, n);
 	return s->read;
-}
-
-static bool finish_json(struct kz_simple *s)
-{
-	return put(s, &s->head, "{\"meta\":{\"api-version\":\"") &&
-	       put(s, &s->head, s->versions.len ? "1.1\"}" : "1.0\"}") &&
-	       put_string(s, &s->head, ",\"name\":", s->project) &&
-	       (!*s->status ||
-		(put_string(s, &s->head, ",\"project-status\":{\"status\":", s->status) &&
-		 (!*s->status_reason ||
-		  put_string(s, &s->head, ",\"reason\":", s->status_reason)) &&
-		 put(s, &s->head, "}"))) &&
-	       put(s, &s->head, ",\"files\":[") && put(s, s->out, "]") &&
-	       (!s->versions.len ||
-		(put(s, s->out, ",\"versions\":[") && put(s, s->out, kz_buf_str(&s->versions)) &&
-		 put(s, s->out, "]"))) &&
-	       put(s, s->out, "}\n");
-}
-
-static bool put_meta(struct kz_simple *s, const char *name, const char *content)
-{
-	return put(s, &s->head, "<meta name=\"pypi:") && put(s, &s->head, name) &&
-	       put(s, &s->head, "\" content=\"") && put_escaped(s, &s->head, content) &&
-	       put(s, &s->head, "\">\n");
-}
-
-static bool finish_html(struct kz_simple *s)
-{
-	return put(s, &s->head, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n") &&
-	       put_meta(s, "repository-version", "1.1") &&
-	       (!*s->status || put_meta(s, "project-status", s->status)) &&
-	       (!*s->status_reason || put_meta(s, "project-status-reason", s->status_reason)) &&
-	       put(s, &s->head, "<title>") && put(s, &s->head, s->project) &&
-	       put(s, &s->head, "</title>\n</head>\n<body>\n") &&
-	       put(s, s->out, "</body>\n</html>\n");
 }
 
 enum kz_pkg_read kz_simple_end(struct kz_simple *s)
@@ -310,9 +180,7 @@ enum kz_pkg_read kz_simple_end(struct kz_simple *s)
 		    !kz_jsonflow_end(&s->flow) || !s->is_named || !s->has_files :
 		    !s->has_tag || s->html != 0)
 		s->read = KZ_PKG_READ_BAD;
-	else if (s->to == KZ_SIMPLE_JSON)
-		(void)finish_json(s);
 	else
-		(void)finish_html(s);
+		kz_simple_put_rest(s);
 	return s->read;
 }

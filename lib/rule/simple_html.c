@@ -7,119 +7,6 @@
 
 enum html { TEXT, TAG, COMMENT, RAW };
 
-/* A character reference at p: "&gt;". out: the bytes it takes, 0: it is none */
-static size_t reference(const char *p, size_t n, char *out)
-{
-	static const struct {
-		const char *name;
-		char is;
-	} known[] = { { "&lt;", '<' },
-		      { "&gt;", '>' },
-		      { "&amp;", '&' },
-		      { "&quot;", '"' },
-		      { "&apos;", '\'' } };
-	bool is_hex = n > 3 && (p[2] == 'x' || p[2] == 'X');
-	size_t at = is_hex ? 3 : 2;
-	unsigned code = 0;
-
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (n >= strlen(known[i].name) &&
-		    strncmp(p, known[i].name, strlen(known[i].name)) == 0) {
-			*out = known[i].is;
-			return strlen(known[i].name);
-		}
-	if (n < 4 || p[1] != '#')
-		return 0;
-	for (; at < n && p[at] != ';' && code < 0x80; at++) {
-		unsigned value = p[at] >= '0' && p[at] <= '9' ?
-					 (unsigned)(p[at] - '0') :
-				 (p[at] | 32) >= 'a' && (p[at] | 32) <= 'f' ?
-					 (unsigned)((p[at] | 32) - 'a' + 10) :
-					 16;
-
-		if (value >= (is_hex ? 16u : 10u))
-			return 0;
-		code = code * (is_hex ? 16 : 10) + value;
-	}
-	if (at >= n || p[at] != ';' || code < 0x20 || code > 0x7e)
-		return 0;
-	*out = (char)code;
-	return at + 1;
-}
-
-/* The value of an attribute, decoded. */
-static void decode(char *to, size_t size, const char *p, size_t n)
-{
-	char text[4096];
-	size_t at = 0;
-
-	to[0] = '\0';
-	for (size_t i = 0; i < n && at + 1 < sizeof text;) {
-		size_t len = p[i] == '&' ? reference(p + i, n - i, &text[at]) : 0;
-
-		if (len == 0) {
-			text[at] = p[i];
-			len = 1;
-		}
-		at++;
-		i += len;
-	}
-	text[at] = '\0';
-	if (n < sizeof text)
-		kz_simple_text(to, size, text, at);
-}
-
-struct attribute {
-	const char *name, *value;
-	size_t name_n, value_n;
-};
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '/';
-}
-
-/* The next attribute at *p. out: false at the end */
-static bool next(const char **p, const char *end, struct attribute *a)
-{
-	const char *s = *p;
-
-	while (s < end && is_blank(*s))
-		s++;
-	if (s == end)
-		return false;
-	a->name = s;
-	/* A '=' in front is part of the name, so that this ends. */
-	do
-		s++;
-	while (s < end && !is_blank(*s) && *s != '=');
-	a->name_n = (size_t)(s - a->name);
-	a->value = s;
-	a->value_n = 0;
-	while (s < end && is_blank(*s) && *s != '/')
-		s++;
-	if (s < end && *s == '=') {
-		char quote;
-
-		do
-			s++;
-		while (s < end && is_blank(*s) && *s != '/');
-		quote = s < end && (*s == '"' || *s == '\'') ? *s++ : 0;
-		a->value = s;
-		while (s < end && (quote ? *s != quote : !is_blank(*s) || *s == '/'))
-			s++;
-		a->value_n = (size_t)(s - a->value);
-		s += quote && s < end;
-	}
-	*p = s;
-	return true;
-}
-
-static bool is_named(const struct attribute *a, const char *name)
-{
-	return a->name_n == strlen(name) && strncasecmp(a->name, name, a->name_n) == 0;
-}
-
 /* "sha256=HEX" of a fragment or of an attribute, one of several with '&' between. */
 static void hash_of(struct kz_simple_file *f, const char *text)
 {
@@ -169,29 +56,29 @@ static void anchor(struct kz_simple *s, const char *p, const char *end)
 {
 	struct kz_simple_file *f = &s->file;
 	bool has_core = false;
-	struct attribute a;
+	struct kz_simple_attribute a;
 	char text[600];
 
 	kz_simple_file_begin(s);
-	while (next(&p, end, &a)) {
-		if (is_named(&a, "href")) {
+	while (kz_simple_next(&p, end, &a)) {
+		if (kz_simple_is_named(&a, "href")) {
 			char *mark;
 
-			decode(f->url, sizeof f->url, a.value, a.value_n);
+			kz_simple_decode(f->url, sizeof f->url, &a);
 			mark = strchr(f->url, '#');
 			if (mark) {
 				*mark = '\0';
 				hash_of(f, mark + 1);
 			}
-		} else if (is_named(&a, "data-requires-python")) {
-			decode(f->requires_python, sizeof f->requires_python, a.value, a.value_n);
-		} else if (is_named(&a, "data-yanked")) {
+		} else if (kz_simple_is_named(&a, "data-requires-python")) {
+			kz_simple_decode(f->requires_python, sizeof f->requires_python, &a);
+		} else if (kz_simple_is_named(&a, "data-yanked")) {
 			f->is_yanked = true;
-			decode(f->yanked, sizeof f->yanked, a.value, a.value_n);
-		} else if (is_named(&a, "data-core-metadata") ||
-			   (is_named(&a, "data-dist-info-metadata") && !has_core)) {
-			has_core |= is_named(&a, "data-core-metadata");
-			decode(text, sizeof text, a.value, a.value_n);
+			kz_simple_decode(f->yanked, sizeof f->yanked, &a);
+		} else if (kz_simple_is_named(&a, "data-core-metadata") ||
+			   (kz_simple_is_named(&a, "data-dist-info-metadata") && !has_core)) {
+			has_core |= kz_simple_is_named(&a, "data-core-metadata");
+			kz_simple_decode(text, sizeof text, &a);
 			core_of(f, text);
 		}
 	}
@@ -202,13 +89,13 @@ static void anchor(struct kz_simple *s, const char *p, const char *end)
 static void meta(struct kz_simple *s, const char *p, const char *end)
 {
 	char name[40] = "", content[512] = "";
-	struct attribute a;
+	struct kz_simple_attribute a;
 
-	while (next(&p, end, &a)) {
-		if (is_named(&a, "name"))
-			decode(name, sizeof name, a.value, a.value_n);
-		else if (is_named(&a, "content"))
-			decode(content, sizeof content, a.value, a.value_n);
+	while (kz_simple_next(&p, end, &a)) {
+		if (kz_simple_is_named(&a, "name"))
+			kz_simple_decode(name, sizeof name, &a);
+		else if (kz_simple_is_named(&a, "content"))
+			kz_simple_decode(content, sizeof content, &a);
 	}
 	if (kz_str_eq(name, "pypi:repository-version") && !kz_simple_is_version(content))
 		s->read = KZ_PKG_READ_BAD;
@@ -220,11 +107,11 @@ static void meta(struct kz_simple *s, const char *p, const char *end)
 
 static void base(struct kz_simple *s, const char *p, const char *end)
 {
-	struct attribute a;
+	struct kz_simple_attribute a;
 
-	while (!*s->page && next(&p, end, &a))
-		if (is_named(&a, "href"))
-			decode(s->page, sizeof s->page, a.value, a.value_n);
+	while (!*s->page && kz_simple_next(&p, end, &a))
+		if (kz_simple_is_named(&a, "href"))
+			kz_simple_decode(s->page, sizeof s->page, &a);
 }
 
 /* A whole tag, without its '<' and '>'. */
@@ -233,7 +120,7 @@ static void tag(struct kz_simple *s)
 	const char *p = kz_buf_str(&s->tag), *end = p + s->tag.len;
 	size_t n = 0;
 
-	while (p + n < end && !is_blank(p[n]))
+	while (p + n < end && !kz_simple_is_blank(p[n]))
 		n++;
 	s->html = TEXT;
 	s->has_tag = true;
