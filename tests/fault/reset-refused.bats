@@ -46,7 +46,7 @@ is_absent() { [ ! -e "$KZ_STATE/workers/$1" ]; }
 	[ -e "$KZ_STATE/workers/$(jq -r .worker <<<"$lease")" ]
 }
 
-@test "RESET-4, RESET-9: each surface alone refuses the reset and retires the worker" {
+@test "RESET-4, RESET-6, RESET-9: each surface alone refuses the reset and retires the worker" {
 	local s surfaces
 	mapfile -t surfaces < <(sed -nE 's/^X\([A-Z_]+, "([a-z_]+)".*/\1/p' "$BATS_TEST_DIRNAME/../../lib/rule/surfaces.tbl")
 	[ "${#surfaces[@]}" -gt 10 ]

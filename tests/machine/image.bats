@@ -77,7 +77,7 @@ judged() {
 	done < <(jq -r '.distributions[].name' "$IMAGES/a/manifest.json")
 }
 
-@test "IMG-2 IMG-4 a wheel that is not the lock's is told before anything is built, and nothing is left" {
+@test "IMG-2 IMG-4 IMG-13 a wheel that is not the lock's is told before anything is built, and nothing is left" {
 	mkdir "$IMAGES/other"
 	/usr/bin/python3 "$BATS_TEST_DIRNAME/../wheel.py" "$IMAGES/other" kz-tiny 1.0 another >/dev/null
 	run -1 image -p minimal -l "$IMAGES/lock" -w "$IMAGES/other" "$IMAGES/c"

@@ -119,9 +119,11 @@ open("big", "wb").write(random.randbytes(1500000))'
 	[ "$output" = "'before'" ]
 }
 
-@test "KRN-11 INV-34 KRN-12 KRN-13 KRN-14 a cell has no network, no grant, no files; shell has no kernel" {
+@test "GRANT-12 KRN-11 INV-34 KRN-12 KRN-13 KRN-14 a cell has no network, no grant, no files; shell has no kernel" {
 	py 'print(1)' --approve ticket-1
 	refused kernel_egress
+	kz_record_is egress.execution null
+	[ -z "$(kz-audit list -j -k grant)" ]
 	py 'import os; os.environ["KAIZEN_SHARED_RESOURCES_DIR"]'
 	refused resource_persistent_kernel
 	echo 'print(open("x")) # KAIZEN_SHARED_RESOURCES_MANIFEST' >asks.py

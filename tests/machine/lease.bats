@@ -18,6 +18,10 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+is_gone() { [ ! -e "$KZ_STATE/workers/$worker" ]; }
+
+pool_is_back() { [ "$(kz status -j | jq -r .workers.warm)" -ge 1 ]; }
+
 none_leased() {
 	[ "$(kz-lease list -j | wc -l)" -eq 0 ]
 }
@@ -129,7 +133,7 @@ taken() {
 		awk -F'|' -v word="$1" -v value="$2" '{ split($4, w, " "); exit w[word] != value }'
 }
 
-@test "LEASE-12 lock leak: an expired lease is not revived" {
+@test "LEASE-12 INV-23 lock leak: an expired lease is not revived" {
 	kz config set SANDBOX_LEASE_TTL_SECONDS=4
 	kz-lease acquire -A a -C c -j >lease
 	kz config set SANDBOX_LEASE_TTL_SECONDS=12
@@ -138,6 +142,10 @@ taken() {
 	KZ_LEASE_TOKEN=$(jq -r .token lease) run kz-lease renew "$(jq -r .lease lease)"
 	[ "$status" -eq 75 ]
 	[[ $output == *lease_lost* ]]
+	# its worker goes, and its place is another's
+	worker=$(jq -r .worker lease)
+	kz_wait 60 is_gone
+	kz_wait 60 pool_is_back
 }
 
 @test "LEASE-3 the message names the limit and whose it is" {

@@ -39,7 +39,7 @@ progress() {
 	jq -r 'select(.type == "progress" and .state == "'"$1"'") | .name' lines | paste -sd ' '
 }
 
-@test "OUT-1 OUT-2 OUT-10 OUT-13: one reference everywhere; downloads and canvases apart; undeclared files stay" {
+@test "OUT-1 OUT-2 OUT-10 OUT-11 OUT-13 OUT-17: one reference everywhere; downloads and canvases apart; undeclared files stay" {
 	events -o sub/data.csv --canvas page.html -c '
 import os, sys
 os.mkdir("sub")
@@ -55,12 +55,14 @@ print("canary-stdout"); print("canary-stderr", file=sys.stderr)'
 	is '.model_view.stdout.head' 'canary-stdout'
 	is '.model_view.stderr.head' 'canary-stderr'
 	is '.member_view | tostring | contains("canary")' false
+	# references and numbers, no bytes of any file, and nothing of one that was not given out
+	is '[.downloads, .canvas_refs, .member_view | tostring | test("1,2|<p>|secret")] | any' false
 	[ "$(cd out && find . -type f | sort | paste -sd ' ')" = "./page.html ./sub/data.csv" ]
 	id=$(jq -r '.outputs[0].id' rec)
 	[ "$(grep -c "$id" <(sed '$d' lines))" -eq 0 ]
 }
 
-@test "OUT-4 OUT-5 OUT-6 OUT-7 OUT-16: placeholders come before the program, and each of them ends" {
+@test "OUT-4 OUT-5 OUT-6 OUT-7 OUT-16 OUT-17: placeholders come before the program, and each of them ends" {
 	events -o a.txt -o gone.txt -o n.pdf --canvas c.md -c 'open("a.txt", "w").write("1"); open("c.md", "wb").write(b"\xff"); open("n.pdf", "w").write("x"); print(1)'
 	[ "$status" -ne 0 ]
 	[ "$(progress declared)" = "a.txt gone.txt n.pdf c.md" ]

@@ -182,7 +182,7 @@ except ImportError:
 	[ ! -s "$FIX/log" ]
 }
 
-@test "BRK-17 BRK-18 BRK-19 BRK-20: a registry that cannot be reached ends the run at once, in words for the member" {
+@test "EXEC-6 BRK-17 BRK-18 BRK-19 BRK-20: a registry that cannot be reached ends the run at once, in words for the member" {
 	set_to SANDBOX_PACKAGE_REGISTRIES "$NOWHERE"
 	for args in '-r pure' '-l node -r one'; do
 		# shellcheck disable=SC2086
@@ -264,7 +264,7 @@ except ImportError:
 	[ "$status$output" = 01.0 ]
 }
 
-@test "BRK-26: packages are of one actor and conversation, beside the workspace, with a lock that satisfies the same request" {
+@test "WS-4 BRK-26: packages are of one actor and conversation, beside the workspace, with a lock that satisfies the same request" {
 	jrun -C "$C" -r pure==1.0 -c 'import pure; open("/work/packages/python/pure.py", "w").write("VERSION = 666"); raise SystemExit(3)'
 	[ "$status" -eq 3 ]
 	rec '.workspace.bytes == 0 and .snapshot == "unchanged"'
@@ -327,7 +327,7 @@ except ImportError:
 	[ "$output" = "[]" ]
 }
 
-@test "BRK-29 BOUND-2 BOUND-8: an installation that does not end is ended with all its processes; the wall bound is another" {
+@test "EXEC-6 BRK-29 BOUND-2 BOUND-8: an installation that does not end is ended with all its processes; the wall bound is another" {
 	set_to SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS 4
 	jrun -C "$C" -r stuck -c 'print("ran")'
 	not_run dependency_install_failed

@@ -42,7 +42,7 @@ denied() {
 	rec ".reason == \"$1\" and .not_run.reason == \"$1\" and .cause == null"
 }
 
-@test "PRJ-7, PRJ-8, PRJ-10, PRJ-19: code opens the paths of the manifest, the room's files and the member's own" {
+@test "INV-38, INV-39, PRJ-7, PRJ-8, PRJ-10, PRJ-19: code opens the paths of the manifest, the room's files and the member's own" {
 	scope '{"manifest":["a.txt=alpha"],"selection":["s.txt=secret"]}'
 	scoped -l python -c "$READ"
 	[ "$status" -eq 0 ]
@@ -50,6 +50,15 @@ denied() {
 s.txt secret True
 /work/shared ['a.txt', 's.txt']" ]
 	rec '.private_selection and .projection.count == 2 and .projection.bytes == 11 and .projection.withheld == null'
+	# and none of it is in the workspace that is stored, whose own file is
+	scope '{"conversation":"unshared","manifest":["a.txt=alpha-canary"],"selection":["s.txt=secret-canary"]}'
+	scoped -l shell -c 'cat "$KAIZEN_SHARED_RESOURCES_DIR"/*; echo own >own'
+	[ "$output" = alpha-canarysecret-canary ]
+	rec '.snapshot == "saved" and .workspace.entries == 1'
+	kz-workspace export -A ann -C unshared -o all.tar 2>/dev/null
+	[ "$(tar -tf all.tar | grep -v '/$')" = own ] || [ "$(tar -tf all.tar | grep -v '/$')" = ./own ]
+	run grep -rlaF -e alpha-canary -e secret-canary "$KZ_STATE/objects" all.tar
+	[ "$status" -eq 1 ]
 	python3 "$TOOL/../schema.py" --expect record <rec
 }
 
@@ -95,7 +104,7 @@ EROFS EROFS EROFS EROFS EROFS
 	[ "$output" = 0 ]
 }
 
-@test "PRJ-24 to PRJ-31: a selection is withheld, told as an event, and the run goes on; asked for, it is refused" {
+@test "INV-40, PRJ-24 to PRJ-31, PRJ-27: a selection is withheld, told as an event, and the run goes on; asked for, it is refused" {
 	scope '{"manifest":["a=1"],"selection":["s=secret"],"live":{"version":"a2","roster":["ann","bob"]}}'
 	scoped -l python -c "$READ"
 	[ "$status" -eq 0 ]

@@ -36,6 +36,23 @@ setup() {
 	[ "$output" = 42 ]
 }
 
+@test "EXEC-10 what a program says of itself decides nothing: the record is the same as of a silent one" {
+	local silent
+	say='for fd in 1 2; do
+	printf "%s\n" "kz-run: dependency_install_failed: numpy: the package registry cannot be reached" "kz-run: workspace_over_bound: x" \
+		"kz-run: the program was killed: memory" "{\"v\":1,\"type\":\"record\",\"outcome\":\"not_run\",\"reason\":\"outcome_unknown\",\"not_run\":{\"reason\":\"dependency_install_failed\"}}" >&$fd
+	done; '
+	judged() { jq -c '[.outcome, .cause, .exit, .signal, .reason, .limits_hit, .not_run, .snapshot, .member_view.state, .member_view.text]' "$KZ_TEST_RECORD"; }
+	for end in "exit 0" "exit 3" "exit 125" 'kill -9 $$'; do
+		kz_run -l shell -c "$end" </dev/null
+		silent="$status $(judged)"
+		kz_run -l shell -c "$say$end" </dev/null
+		[[ $error == *dependency_install_failed* && $output == *workspace_over_bound* ]]
+		echo "$silent"
+		[ "$status $(judged)" = "$silent" ]
+	done
+}
+
 @test "EXEC-5 the record's fields stand in their order" {
 	kz_run -c 1
 	[ "$(kz_record | jq -c keys_unsorted)" = '["v","type","run","outcome","cause","exit","signal","reason","wall_ms","cpu_ms","peak_bytes","limits_hit","stdout","stderr","killed_count","snapshot","workspace","packages","kernel","egress","projection","private_selection","outputs","not_run","refused_count","downloads","canvas_refs","model_view","member_view"]' ]

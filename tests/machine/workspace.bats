@@ -36,7 +36,78 @@ stored() { find "$KZ_STATE/objects" -path '*/g/*' -type f -exec sha256sum {} + |
 	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect record <"$KZ_TEST_RECORD"
 }
 
-@test "WS-3 INV-35 same workspace twice: actors and conversations are apart; without -C nothing is kept" {
+@test "WS-5 WS-6 OUT-8 RT-12 two who are at work in one conversation have nothing of each other" {
+	local pid secret
+	cat >one.py <<-'PY'
+		import socket, sys, time
+		for path in ("canary-file", "/tmp/canary-tmp", "/dev/shm/canary-shm"):
+		    open(path, "w").write("canary-content")
+		held = [socket.socket(), socket.socket(), socket.socket(socket.AF_UNIX)]
+		for s, at in zip(held, (("0.0.0.0", 8080), ("0.0.0.0", 8091), "\0canary-socket")):
+		    s.bind(at)
+		    s.listen()
+		socket.create_connection(("127.0.0.1", 8091), 5)
+		print("canary-stderr", file=sys.stderr)
+		print("canary-stdout", flush=True)
+		time.sleep(120)
+	PY
+	# what it finds of the other, while that one is at work; its own text has no such word
+	cat >other.py <<-'PY'
+		import glob, os, socket
+		word, found = "can" + "ary", []
+		def look(what, text):
+		    if word in text: found.append(what)
+		for top in ("/work", "/tmp", "/var/tmp", "/dev/shm"):
+		    for at, dirs, files in os.walk(top):
+		        look(at, " ".join(dirs + files))
+		look("environment", str(os.environ))
+		for path in glob.glob("/proc/[0-9]*/cmdline") + glob.glob("/proc/[0-9]*/environ") + ["/proc/net/unix"]:
+		    try: look(path, open(path, errors="replace").read())
+		    except OSError: pass
+		for host in ("127.0.0.1", "0.0.0.0", "::1", socket.gethostname()):
+		    for port in (8080, 8091):
+		        try: found.append((host, port, socket.create_connection((host, port), 2)))
+		        except OSError: pass
+		try: found.append(socket.socket(socket.AF_UNIX).connect("\0" + word + "-socket"))
+		except OSError: pass
+		print("looked", found)
+	PY
+	kz-run -A a -C "$C" -e CANARY=canary-environment one.py canary-argument </dev/null >one.out 2>one.err &
+	pid=$!
+	kz_wait 30 grep -q canary-stdout one.out
+	kz_run -A b -C "$C" other.py </dev/null
+	[ "$output" = "looked []" ]
+	[ "$error" = "" ]
+	[ -z "$(kz-workspace list -A b -C "$C")" ]
+	# control: it finds what is there
+	kz_run -A c -C "$C" -i canary-input=other.py -e CANARY=canary other.py </dev/null
+	[[ $output == "looked ['/work/space', 'environment'"* ]]
+	kill -INT $pid
+	wait $pid || true
+	grep -q canary-stderr one.err
+	for secret in canary-stdout canary-stderr canary-environment canary-argument; do
+		run grep -rlaF -- "$secret" "$KZ_STATE"
+		echo "$secret in: $output"
+		[ "$status" -eq 1 ]
+	done
+}
+
+@test "EXEC-9 EXEC-6 a run whose packages could not be had says so, is not taken for one over the bound, and what was stored stays" {
+	local before
+	sh_run 'echo before >f'
+	before=$(stored)
+	kz_run -A a -C "$C" -r nosuch==1 -c 'open("f", "w").write("after")' </dev/null
+	echo "$error"
+	[ "$status" -eq 125 ]
+	jq -ce '.outcome == "not_run" and .reason == "dependency_install_failed" and .snapshot == "skipped" and .limits_hit == [] and
+		(.not_run | .reason == "dependency_install_failed" and .packages == ["nosuch"] and .registry_unreachable == false and .install_timed_out == false)' "$KZ_TEST_RECORD"
+	[[ $error != *over_bound* ]]
+	[ "$(stored)" = "$before" ]
+	sh_run 'cat f'
+	[ "$output" = before ]
+}
+
+@test "WS-1 WS-3 INV-35 same workspace twice: actors and conversations are apart; without -C nothing is kept" {
 	kz_run -A a -C same -l shell -c 'echo a >mine' </dev/null
 	kz_run -A b -C same -l shell -c 'ls -A' </dev/null
 	[ -z "$output" ]

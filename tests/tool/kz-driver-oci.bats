@@ -234,7 +234,7 @@ E'
 	[ "$(stat -c %a "$KZ_STATE/workers")" = 750 ]
 }
 
-@test "RT-6 a chosen runtime that is missing is refused, not replaced" {
+@test "RT-6 EXEC-18 a chosen runtime that is missing is refused, not replaced" {
 	echo /nonexistent/runtime >"$KZ_STATE/env/KZ_RUNTIME"
 	ask '{"v":1,"verb":"image"}'
 	[ "$(field '(.ok|tostring)+" "+.reason')" = "false runtime_unavailable" ]
@@ -243,7 +243,7 @@ E'
 	nothing_left
 }
 
-@test "RT-6 a chosen runtime that is broken is refused, not replaced" {
+@test "RT-6 EXEC-18 a chosen runtime that is broken is refused, not replaced" {
 	printf '#!/bin/sh\necho runc version 9\n[ "$1" = --version ]\n' >"$KZ_STATE/runc"
 	chmod 755 "$KZ_STATE/runc"
 	echo "$KZ_STATE/runc" >"$KZ_STATE/env/KZ_RUNTIME"

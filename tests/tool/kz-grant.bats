@@ -84,7 +84,7 @@ as_nobody() { as --clear-groups "$@"; }
 	done
 }
 
-@test "ADM-2 POL-9 POL-11 POL-12: what cannot be held is isolation with attention, the reason and what mends it" {
+@test "ADM-2 POL-9 POL-11 POL-12 POL-20: what cannot be held is isolation with attention, the reason and what mends it" {
 	local reason name value
 	while IFS='|' read -r reason name value; do
 		echo "$name=$value"
@@ -261,13 +261,14 @@ as_nobody() { as --clear-groups "$@"; }
 	[[ "$output" == *grant_key_unknown* ]]
 }
 
-@test "GRANT-4 INV-31: no grant is longer than four hours, whatever is asked or stored" {
+@test "GRANT-3 GRANT-4 INV-31: ten minutes unless something else is stored, up to four hours; no grant is longer than four hours, whatever is asked or stored" {
 	local bad
 	for bad in 0 -1 14401 99999999999999999999 1h ""; do
 		run --separate-stderr kz-grant mint -t "$bad"
 		[ "$status" -eq 64 ]
 		[ -z "$output" ]
 	done
+	kz-grant mint -j | jq -e '.expires_ms - .issued_ms == 600000'
 	kz-grant mint -j -t 14400 | jq -e '.expires_ms - .issued_ms == 14400000'
 	kz config set SANDBOX_EGRESS_TOKEN_TTL_SECONDS=14400
 	kz-grant mint -j | jq -e '.expires_ms - .issued_ms == 14400000'

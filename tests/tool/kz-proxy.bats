@@ -74,7 +74,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print('there', flush=
 	"$KZ_BIN/kz" logs kz-proxy | grep -q 'kz-proxy: info: serving'
 }
 
-@test "PROXY-12 INV-33 whatever the reason, a refusal is the same bytes" {
+@test "PROXY-12 PROXY-15 INV-33 whatever the reason, a refusal is the same bytes" {
 	run -0 "$EG_PYTHON" - "$KZ_STATE" <<-'END'
 		import os, subprocess, sys
 		sys.path.insert(0, os.environ["EG_HERE"] + "/egress")
@@ -95,6 +95,12 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print('there', flush=
 		show("nobody listens", proxy.connect_head("four.pub.lab:4444", grant=token), execution=execution)
 		show("nobody answers", proxy.connect_head("93.184.216.1:443", grant=token), execution=execution)
 		show("another execution", proxy.connect_head("four.pub.lab:443", grant=token), execution="0" * 32)
+		# a worker's own ports, loopback and what stands beside a machine, with a grant that has these ports
+		token, execution = mint.grant(state, "public_internet", ports=[80, 8080, 8091])
+		for name in ("127.0.0.1:8091", "127.9.9.9:8080", "localhost:8091", "[::1]:8080", "[::ffff:127.0.0.1]:8091", "0.0.0.0:8091",
+		             "169.254.1.1:8091", "[fe80::1]:8091", "169.254.169.254:80", "[fd00:ec2::254]:80"):
+		    show("granted " + name, proxy.connect_head(name, grant=token), execution=execution)
+		    show("granted GET " + name, proxy.get_head("http://" + name + "/", grant=token), execution=execution)
 		token, execution = mint.grant(state, "host_allowlist", hosts=["web.pub.lab"])
 		show("another host", proxy.connect_head("four.pub.lab:443", grant=token), execution=execution)
 		show("a literal", proxy.connect_head("93.184.216.34:443", grant=token), execution=execution)

@@ -20,6 +20,8 @@ setup() {
 # what a failed test still holds
 teardown() { kz-lease release "$id" >/dev/null 2>&1 || true; }
 
+is_gone() { [ ! -e "$KZ_STATE/workers/$worker" ]; }
+
 pool_is_warm() { [ "$(kz status -j | jq -r .workers.warm)" -ge 1 ]; }
 
 # run the program in the lease, as kz-lease with does
@@ -56,6 +58,24 @@ use() { KZ_LEASE=$id KZ_FENCE=$(jq -r .fence <<<"$lease") kz-run -A reset-test -
 	run -69 --separate-stderr kz-reset -j "$id"
 	[ "$(jq -rs '.[0].clean' <<<"$output")" = false ]
 	kz_wait 30 pool_is_warm
+	run -0 kz-lease list -j
+	[[ "$output" != *"$id"* ]]
+}
+
+@test "RESET-10: a worker in which nothing can be ended is given up at the bound of the reset, retired and replaced" {
+	local pid
+	use 'touch a'
+	pid=$(kz_process1 "$worker")
+	[ -n "$pid" ]
+	kz config set KZ_RESET_TIMEOUT_SECONDS 2
+	kill -STOP "$pid"
+	run --separate-stderr kz-reset -j "$id"
+	kz config set KZ_RESET_TIMEOUT_SECONDS 20
+	echo "$status $output $stderr"
+	[ "$status" -eq 69 ]
+	[ "$(jq -rs '.[0].clean' <<<"$output")" = false ]
+	kz_wait 60 is_gone
+	kz_wait 60 pool_is_warm
 	run -0 kz-lease list -j
 	[[ "$output" != *"$id"* ]]
 }

@@ -91,9 +91,12 @@ refused() {
 	refused 125 output_uncreatable -d prog.py -o a prog.py
 }
 
-@test "EXEC-16 no stack: what is missing and the way out" {
+@test "EXEC-16 POOL-1 no stack: nothing runs here in its place; what is missing and the way out" {
 	refused 125 not_running prog.py
 	[[ $stderr == *"start it with: kz up"* ]]
+	refused 125 not_running -l shell -c "touch '$BATS_TEST_TMPDIR/ran'"
+	refused 125 not_running -c "open('$BATS_TEST_TMPDIR/ran', 'w')"
+	[ ! -e "$BATS_TEST_TMPDIR/ran" ]
 }
 
 @test "EXEC-16 with -j: the reason's status, one error line, and the record last" {

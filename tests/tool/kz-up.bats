@@ -66,7 +66,7 @@ mode_of() {
 	[ "$(stat -c '%a %U' "$KZ_STATE/public/keys.json")" = "644 root" ]
 }
 
-@test "POL-22: a new installation has the packaged policy, value for value, and the vintage fresh" {
+@test "POL-2 POL-22: a new installation has the packaged policy, value for value, and the vintage fresh" {
 	local line name count=0
 	while IFS= read -r line; do
 		name=${line%%=*}
@@ -76,6 +76,17 @@ mode_of() {
 		[ "$(cat "$KZ_STATE/env/$name")" = "${line#*=}" ]
 	done < <(grep -v '^#' "$BATS_TEST_DIRNAME/../../policy/packaged.env")
 	[ "$count" -eq 9 ]
+	while read -r name line; do
+		echo "$name"
+		[ "$(cat "$KZ_STATE/env/$name")" = "$line" ]
+	done <<-'DEFAULTS'
+		SANDBOX_EGRESS_ENABLED true
+		SANDBOX_EGRESS_MODE public_internet
+		SANDBOX_EGRESS_HOST_ALLOWLIST
+		SANDBOX_EGRESS_PRIVATE_CIDRS 10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7
+		SANDBOX_EGRESS_ALLOWED_PORTS 80,443
+		SANDBOX_EGRESS_TOKEN_TTL_SECONDS 600
+	DEFAULTS
 	[ "$(cat "$KZ_STATE/env/KZ_INSTALL_VINTAGE")" = fresh ]
 }
 

@@ -60,7 +60,7 @@ tag() {
 
 # Every row of the table has a file of its own.  All are put in at once, shown, changed behind the record's back at once,
 # edited one by one, and read out at once.
-@test "HL-3 HL-7 HL-11 HL-12 HL-13 every row of the table, through the program" {
+@test "HL-3 HL-7 HL-11 HL-12 HL-13 WS-11 every row of the table, through the program" {
 	cat >rows.bash <<-'END'
 		set -uo pipefail
 		bad=0
@@ -129,7 +129,7 @@ tag() {
 	[ "${lines[${#lines[@]} - 1]#rows }" -ge 100 ]
 }
 
-@test "HL-2 HL-11 a read shows lines and a tag; ranges show some around them" {
+@test "HL-2 HL-11 WS-11 a read shows lines and a tag; ranges show some around them" {
 	local many
 	many=$(seq -f 'line %g' 1 100 | tr '\n' '~')
 	put a.txt "${many//\~/\\n}"

@@ -47,6 +47,18 @@ static void fence_9_reset_4_7_inv_16_publish_needs_each_guard(void **state)
 	assert_int_equal(KZ_WORKER_A_WAKE_WAITERS, action);
 }
 
+/* POOL-9: beside "there is none" a worker has these states and no other; a quarantine is a mark, no state. */
+static void pool_9_the_states_of_a_worker(void **state)
+{
+	static const char *const names[] = { "absent", "creating",  "warm",
+					     "leased", "resetting", "retiring" };
+
+	(void)state;
+	assert_int_equal(kz_worker_sm.state_count, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_true(kz_sm_state(&kz_worker_sm, names[i]) >= 0);
+}
+
 /* POOL-17: who can become warm, and who leased. */
 static void pool_17_warm_and_leased_have_one_way_in_each(void **state)
 {
@@ -174,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fence_9_reset_4_7_inv_16_publish_needs_each_guard),
+		cmocka_unit_test(pool_9_the_states_of_a_worker),
 		cmocka_unit_test(pool_17_warm_and_leased_have_one_way_in_each),
 		cmocka_unit_test(fence_9_a_former_holder_moves_nothing),
 		cmocka_unit_test(numbers_outside_a_machine_are_a_bug_not_a_crash),

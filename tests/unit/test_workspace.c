@@ -199,20 +199,46 @@ static void overwrite(struct place *p, const char *name, const char *text, size_
 	assert_int_equal(fclose(f), 0);
 }
 
-static void test_key(void **state)
+/* Both names count, and no two pairs have one key, however they read when they are put together [WS-1, WS-2]. */
+static void test_ws1_ws2_key(void **state)
 {
+	static const char *const pairs[][2] = {
+		{ "ab", "c" },
+		{ "a", "bc" },
+		{ "abc", "" },
+		{ "", "abc" },
+		{ "c", "ab" },
+		{ "ab", "d" },
+		{ "b", "c" },
+		{ "a:b", "c" },
+		{ "a", "b:c" },
+		{ "a/b", "c" },
+		{ "a", "b/c" },
+		{ "a\x1f", "b" },
+		{ "a", "\x1f"
+		       "b" },
+		{ "a\n", "b" },
+		{ "a", "\nb" },
+		{ "2ab", "c" },
+		{ "2", "abc" },
+		{ "1a2bc", "" },
+		{ "1a", "2bc" },
+	};
+	enum { COUNT = sizeof(pairs) / sizeof(*pairs) };
 	struct kz_secret a = { .bytes = { 1 }, .is_set = true },
 			 b = { .bytes = { 2 }, .is_set = true };
-	char one[KZ_ID_HEX], two[KZ_ID_HEX];
+	char keys[COUNT][KZ_ID_HEX], again[KZ_ID_HEX];
 
 	(void)state;
-	kz_workspace_key(&a, "ab", "c", one);
-	kz_workspace_key(&a, "a", "bc", two);
-	assert_string_not_equal(one, two);
-	kz_workspace_key(&b, "ab", "c", two);
-	assert_string_not_equal(one, two);
-	kz_workspace_key(&a, "ab", "c", two);
-	assert_string_equal(one, two);
+	for (size_t i = 0; i < COUNT; i++) {
+		kz_workspace_key(&a, pairs[i][0], pairs[i][1], keys[i]);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(keys[i], keys[k]);
+		kz_workspace_key(&b, pairs[i][0], pairs[i][1], again);
+		assert_string_not_equal(keys[i], again);
+		kz_workspace_key(&a, pairs[i][0], pairs[i][1], again);
+		assert_string_equal(keys[i], again);
+	}
 }
 
 static void test_text(void **state)
@@ -734,7 +760,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, place_make, place_remove)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_ws1_ws2_key),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_of_mark),
 		cmocka_unit_test(test_names),
