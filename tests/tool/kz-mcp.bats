@@ -267,10 +267,13 @@ settled() {
 
 @test "outputs below -d: what kz-mcp did not write, or somebody changed, is never removed" {
 	handed run-000000 0 newest
-	for i in changed added moved copied linked above twice; do handed "run-$i" 100 12345; done
+	for i in changed swapped added moved copied linked above twice; do handed "run-$i" 100 12345; done
 	settled
-	mkdir elsewhere out/mine out/run-mine
-	printf 12345 | tee elsewhere/g elsewhere/f out/mine/f out/run-mine/f >/dev/null
+	mkdir -p elsewhere/deep out/mine out/run-mine
+	printf 12345 | tee elsewhere/deep/g elsewhere/f out/mine/f out/run-mine/f >/dev/null
+	# another file, as long and as old
+	cp -p out/run-swapped/f other
+	mv other out/run-swapped/f
 	printf 54321 >out/run-changed/f
 	touch -d '+1 minute' out/run-changed/f
 	: >out/run-added/own
@@ -281,10 +284,12 @@ settled() {
 	mv copy out/run-copied
 	# a link where a directory was: nothing behind it is touched
 	rm -r out/run-linked/sub
-	ln -s "$PWD/elsewhere" out/run-linked/sub
-	jq -c --argjson i "$(stat -c %i elsewhere/g)" --argjson t "$(stat -c %Y000 elsewhere/g)" '.files[1].inode = $i | .files[1].mtime_ms = $t' out/.kz-mcp/run-linked >m
+	ln -s ../../elsewhere out/run-linked/sub
+	touch -d "@$(stat -c %Y elsewhere/deep/g)" elsewhere/deep/g
+	jq -c --argjson i "$(stat -c %i elsewhere/deep/g)" --argjson t "$(stat -c %Y000 elsewhere/deep/g)" '.files[1] |= (.name = "sub/deep/g" | .inode = $i | .mtime_ms = $t)' out/.kz-mcp/run-linked >m
 	cat m >out/.kz-mcp/run-linked
 	# a mark that leads out
+	touch -d "@$(stat -c %Y out/mine/f)" out/mine/f
 	jq -c --argjson i "$(stat -c %i out/mine/f)" --argjson t "$(stat -c %Y000 out/mine/f)" '.files[0] |= (.name = "../mine/f" | .inode = $i | .mtime_ms = $t)' out/.kz-mcp/run-above >m
 	cat m >out/.kz-mcp/run-above
 	# a mark that is a link to a file of ours
@@ -299,7 +304,8 @@ settled() {
 	[ ! -e out/run-added/f ]
 	[ -e out/renamed/f ]
 	[ -e out/run-copied/f ]
-	[ -e elsewhere/g ]
+	[ -e elsewhere/deep/g ]
+	[ -e out/run-swapped/f ]
 	[ -e elsewhere/f ]
 	[ -e out/mine/f ]
 	[ -e out/run-mine/f ]
