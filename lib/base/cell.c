@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/landlock.h"
+#include "base/log.h"
 #include "base/str.h"
 
 /* Where nobody set a limit, this is one for memory too. */
@@ -142,15 +144,52 @@ static enum kz_rc drop(uid_t uid, gid_t gid, struct kz_err *err)
 	return KZ_OK;
 }
 
+/* Who was never root keeps its user id, and with it all that the user may read: the same folders, by Landlock. */
+static bool allow_shown(struct kz_landlock *l, const struct kz_cell *c)
+{
+	kz_auto_free char *resolver = realpath("/etc/resolv.conf", NULL);
+	char *slash = resolver ? strrchr(resolver, '/') : NULL;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (!kz_landlock_allow(l, c->shown[i].path,
+				       KZ_LAND_READ | KZ_LAND_LIST |
+					       (c->shown[i].is_written ? KZ_LAND_WRITE : 0) |
+					       (c->shown[i].is_code ? KZ_LAND_EXECUTE : 0)))
+			return false;
+	if (slash && slash != resolver)
+		*slash = 0;
+	return kz_landlock_allow(l, "/etc", KZ_LAND_READ | KZ_LAND_LIST) &&
+	       (!slash || slash == resolver ||
+		kz_landlock_allow(l, resolver, KZ_LAND_READ | KZ_LAND_LIST));
+}
+
+static enum kz_rc lock_files(const struct kz_cell *c, struct kz_err *err)
+{
+	struct kz_landlock l = { .fd = -1 };
+	bool is_done;
+
+	if (!kz_landlock_version()) {
+		kz_log(KZ_LOG_WARNING,
+		       "this kernel has no Landlock, so every file of this user stays in reach",
+		       "service", c->name, NULL);
+		return KZ_OK;
+	}
+	is_done = kz_landlock_open(&l, KZ_LAND_NO_OTHERS) && allow_shown(&l, c) &&
+		  kz_landlock_enter(&l);
+	kz_landlock_drop(&l);
+	return is_done ? KZ_OK : kz_err_sys(err, KZ_E_OS, "cannot give up the files");
+}
+
 enum kz_rc kz_cell_enter(const struct kz_cell *c, struct kz_err *err)
 {
+	bool was_root = geteuid() == 0;
 	enum kz_rc rc;
 
-	if (geteuid() == 0 &&
+	if (was_root &&
 	    ((rc = new_root(c, err)) != KZ_OK || (rc = drop(c->uid, c->gid, err)) != KZ_OK))
 		return rc;
 	/* whoever was root is not dumpable any more; another user's stack finds its processes by their environment */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return kz_err_sys(err, KZ_E_OS, "prctl");
-	return KZ_OK;
+	return was_root ? KZ_OK : lock_files(c, err);
 }

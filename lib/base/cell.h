@@ -35,7 +35,9 @@ size_t kz_cell_files(void);
 /*
  * As root: a mount namespace with the folders shown, and with /etc and where /etc/resolv.conf
  * leads to; another user id, one group, no capability, no way to a new one.  For another
- * user: no new privileges only.
+ * user, whose id stays: no new privileges, and by Landlock the same folders, no signal to other
+ * processes and no abstract socket of theirs; on a kernel without Landlock (kz_landlock_version)
+ * everything of that user stays in reach, and the log says so.
  * in: one thread. err: KZ_E_OS; then the caller must end
  */
 enum kz_rc kz_cell_enter(const struct kz_cell *c, struct kz_err *err);

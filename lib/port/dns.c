@@ -2,6 +2,7 @@
 #include "port/dns.h"
 
 #include <ares.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -11,6 +12,7 @@
 #include "port/dns_parts.h"
 
 #define UDP_BYTES 1232 /* of an answer without TCP */
+#define ENDED 256      /* channels whose memory is given back together */
 #define KEPT 16        /* channels without a question; c-ares 1.18 takes some 70 KiB for one */
 
 /*
@@ -31,6 +33,7 @@ struct kz_dns {
 	void *arg;
 	struct channel *used, *kept, *current; /* current: which one c-ares works on */
 	size_t kept_count;
+	size_t ended_count; /* since memory was given back */
 	struct channel **by_fd;
 	size_t fd_count;
 	struct kz_dns_query *finished; /* done is still to be called */
@@ -130,6 +133,7 @@ static void channel_give(struct kz_dns *d, struct channel *c)
 		c->next->prev = c->prev;
 	if (d->kept_count >= KEPT) {
 		channel_end(d, c);
+		d->ended_count++;
 		return;
 	}
 	c->next = d->kept;
@@ -266,6 +270,15 @@ size_t kz_dns_open(const struct kz_dns *d)
 	return d->open;
 }
 
+/* After a burst the kept channels lie between those that ended, and would hold all of their memory. */
+static void give_back(struct kz_dns *d)
+{
+	if (d->used || d->ended_count < ENDED)
+		return;
+	d->ended_count = 0;
+	(void)malloc_trim(0);
+}
+
 /* Tell what is finished; a call may ask again. */
 static void deliver(struct kz_dns *d)
 {
@@ -281,6 +294,7 @@ static void deliver(struct kz_dns *d)
 				q->rc == KZ_DNS_OK ? q->found.count : 0);
 		free(q);
 	}
+	give_back(d);
 }
 
 void kz_dns_ready(struct kz_dns *d, int fd, bool is_read, bool is_write)

@@ -310,6 +310,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "none of the checked addresses took the connection in time" },
 	[KZ_R_TUNNEL_LIMIT] = { .code = "tunnel_limit", .status = 75, .is_refusal = true,
 		.text = "there are too many connections, of this grant or in all" },
+	[KZ_R_NAME_LIMIT] = { .code = "name_limit", .status = 75, .is_refusal = true,
+		.text = "too many names are looked up at once, of this grant or in all" },
 	[KZ_R_HEAD_MALFORMED] = { .code = "head_malformed", .status = 65, .is_refusal = true,
 		.text = "the head of the request is malformed" },
 	[KZ_R_HEAD_TOO_LARGE] = { .code = "head_too_large", .status = 65, .is_refusal = true,

@@ -154,6 +154,7 @@ INSERT OR IGNORE INTO reason VALUES ('address_public', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('connect_failed', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('connect_timeout', 69, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('tunnel_limit', 75, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('name_limit', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('head_malformed', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('head_too_large', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('head_timeout', 75, 'refusal');

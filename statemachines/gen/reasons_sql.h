@@ -159,6 +159,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('connect_failed', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('connect_timeout', 69, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('tunnel_limit', 75, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('name_limit', 75, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('head_malformed', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('head_too_large', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('head_timeout', 75, 'refusal');\n" \

@@ -7,12 +7,15 @@ usage: cut.py expiry STATE            a stream whose grant expires in 3 s
        cut.py many STATE COUNT SLOW PID  so many idle tunnels, and clients that send their heads slowly; then one more; PID
                                          is the proxy's, whose memory is looked at
        cut.py unresolved STATE COUNT  so many lookups and dials without an answer; another grant is served meanwhile
+       cut.py names STATE EACH MOST PID  lookups that are never answered: EACH of a grant and no more, MOST in all; prints the
+                                         health's count and the proxy's memory
        cut.py unread STATE COUNT PID  so many streams that nobody reads
        cut.py limit STATE MOST        so many tunnels of one grant, and not one more; another grant is served
        cut.py idle STATE SECONDS      a tunnel that says nothing
        cut.py first STATE SECONDS     a server that says nothing to a plain request
        cut.py hold                    a stream by EG_GRANT until it ends; prints the bytes
 """
+import json
 import os
 import resource
 import socket
@@ -121,6 +124,58 @@ def unresolved(state, count):
         assert proxy.status(c.head()) == 403
 
 
+def names(state, each, most, pid):
+    """Lookups have a bound for each grant and one in all, and the refusal is the one of everything else."""
+    each, most, held = int(each), int(most), []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    health = os.path.join(state, "run/proxy-health.sock")
+
+    def asked():
+        with proxy.Conn(sock=health, preamble=False) as c:
+            text = c.send(b"GET /v1/health HTTP/1.1\r\nHost: kz\r\n\r\n").rest()
+        return json.loads(text.partition(b"\r\n\r\n")[2])["names"]
+
+    def resident():
+        with open(f"/proc/{pid}/status", encoding="ascii") as f:
+            return next(int(x.split()[1]) for x in f if x.startswith("VmRSS"))
+
+    def fill(grant):
+        for _ in range(each):
+            held.append(proxy.Conn(grant[1]).send(proxy.connect_head("silent.odd.lab:443", grant=grant[0])))
+
+    def answer(grant, where):
+        return proxy.ask(proxy.connect_head(where, grant=grant[0]), execution=grant[1])
+
+    one, other = (mint.grant(state, "public_internet") for _ in range(2))
+    refusal = answer(one, f"{HOST}:9")
+    assert refusal[0] == 403, refusal
+    fill(one)
+    assert proxy.wait(20, lambda: asked() == each), f"{asked()} lookups are under way"
+    assert answer(one, f"{HOST}:9004") == refusal, "one lookup too many has another answer"
+    assert answer(one, "93.184.216.34:9004")[0] == 200, "an address needs no lookup"
+    for _ in range(20):
+        assert answer(other, f"{HOST}:9004")[0] == 200, "another grant is not served"
+    assert asked() == each, "they ended first, so this shows nothing"
+    # nobody waits for one any more: its place is free
+    held.pop().s.close()
+    assert proxy.wait(20, lambda: answer(one, f"{HOST}:9004")[0] == 200), "the place of a lookup that nobody waits for is not free"
+    held.append(proxy.Conn(one[1]).send(proxy.connect_head("silent.odd.lab:443", grant=one[0])))
+    while len(held) < most:
+        fill(mint.grant(state, "public_internet"))
+    assert proxy.wait(20, lambda: asked() == most), f"{asked()} lookups are under way"
+    assert answer(other, f"{HOST}:9004") == refusal, "one lookup too many in all has another answer"
+    assert answer(other, "93.184.216.34:9004")[0] == 200, "an address needs no lookup"
+    rss = resident()
+    assert asked() == most, "they ended first, so this shows nothing"
+    print(f"{most} lookups: {rss} KiB")
+    assert rss < 32768 + most * 96, f"{rss} KiB"
+    for c in held:
+        c.s.close()
+    assert proxy.wait(20, lambda: asked() == 0), "not all places are free"
+    assert answer(other, f"{HOST}:9004")[0] == 200
+    assert proxy.wait(20, lambda: resident() < 32768), f"{resident()} KiB stay when all is over"
+
+
 def unread(state, count, pid):
     """Streams that nobody reads: the servers are held back, and nothing piles up in the proxy."""
     held = []
@@ -148,8 +203,8 @@ def many(state, count, slow, pid):
         c = proxy.Conn(execution)
         c.send(proxy.connect_head(f"{HOST}:9007", grant=token))
         held.append(c)
-        if i % 100 == 99:
-            for c in held[-100:]:
+        if i % 50 == 49:
+            for c in held[-50:]:
                 head = c.head()
                 assert proxy.status(head) == 200, f"tunnel {len(held)}: {head!r}"
             for c in waiting:  # a byte now and then

@@ -86,6 +86,59 @@ each() {
 	done
 }
 
+# branch NAME: what the server has under it, "" for nothing
+branch() { git --git-dir="$EG/www/demo.git" rev-parse -q --verify "refs/heads/$1" || :; }
+
+@test "PROXY-1 git fetches what came later, and pushes it and deletes it again, by its smart protocol" {
+	"$KZ_BIN/kz" config set SANDBOX_EGRESS_MODE=public_internet
+	client 'set -e
+		git clone -q http://web.pub.lab/smart/demo.git one && git clone -q https://git.pub.lab/smart/demo.git two
+		cd one && git checkout -q -b later && echo later >later && git add later && git -c user.name=a -c user.email=a@example.com commit -qm later
+		git push -q origin later && cd ../two && git fetch -q && git show origin/later:later && git rev-parse origin/later' --approve t
+	echo "$status $output $error"
+	[ "$status" -eq 0 ]
+	[ "$output" = "later"$'\n'"$(branch later)" ]
+	client 'git clone -q http://web.pub.lab/smart/demo.git && cd demo && git push -q origin :later' --approve t
+	[ "$status" -eq 0 ]
+	[ -z "$(branch later)" ]
+}
+
+@test "PROXY-16 POL-14 git pushes where the policy allows and nowhere else; what the server itself refuses is told as the server's" {
+	local mode good bad push='git clone -q http://$GOOD/smart/demo.git && cd demo && git checkout -q -b $B && echo $B >$B && git add $B &&
+		git -c user.name=a -c user.email=a@example.com commit -qm $B && git push http://$TO/smart/$REPO.git $B 2>&1'
+	[ -d "$EG/www/quiet.git" ] || cp -a "$EG/www/demo.git" "$EG/www/quiet.git"
+	git --git-dir="$EG/www/quiet.git" config http.receivepack false
+	for mode in public_internet private_network host_allowlist; do
+		case $mode in
+		public_internet) good=web.pub.lab bad=web.priv.lab ;;
+		private_network) good=git.priv.lab bad=git.pub.lab ;;
+		host_allowlist) good=git.pub.lab bad=other.pub.lab ;;
+		esac
+		"$KZ_BIN/kz" config set SANDBOX_EGRESS_MODE=$mode
+		eg_mark
+		client "GOOD=$good TO=$bad REPO=demo B=bad-$mode; $push" --approve t
+		echo "$mode: $status $output $error"
+		[ "$status" -ne 0 ]
+		[[ $output == *403* ]]
+		[ -z "$(branch "bad-$mode")" ]
+		# the server heard of the clone, and of no push
+		run ! grep -q receive-pack "$EG/web.log"
+		kz_wait 5 eg_has_host "$bad"
+		client "GOOD=$good TO=$good REPO=demo B=good-$mode; $push" --approve t
+		echo "$mode: $status $output $error"
+		[ "$status" -eq 0 ]
+		[ -n "$(branch "good-$mode")" ]
+		client "GOOD=$good TO=$good REPO=quiet B=quiet-$mode; $push" --approve t
+		[ "$status" -ne 0 ]
+		[[ $output == *403* ]]
+		grep -q '403 "GET /smart/quiet.git/info/refs?service=git-receive-pack' "$EG/web.log"
+	done
+	client "GOOD=web.pub.lab TO=web.pub.lab REPO=demo B=unapproved; $push"
+	[ "$status" -ne 0 ]
+	[ -z "$(branch unapproved)" ]
+}
+eg_has_host() { eg_denials | awk '{ print $2 }' | grep -qx "$1"; }
+
 @test "PROXY-1 requests of Python" {
 	each "python3 -c 'import requests, sys; r = requests.get(sys.argv[1] + \"/hello\", timeout=20); r.raise_for_status(); print(r.text)' \$U" \
 		"the internet says hello"

@@ -132,6 +132,13 @@ while True:
 	eg_set KZ_PROXY_CONNECT_SECONDS=5
 }
 
+@test "PROXY-19 names of one grant that are looked up at once have a bound, and all have one; the refusal tells nothing" {
+	eg_set KZ_PROXY_CONNECT_SECONDS=120
+	cut names "$KZ_STATE" 64 2048 "$(proxy_pid)"
+	eg_set KZ_PROXY_CONNECT_SECONDS=5
+	kz_wait 5 eg_is_denied name_limit four.pub.lab 9004
+}
+
 @test "PROXY-19 streams that nobody reads hold their servers back, and fill nothing" {
 	cut unread "$KZ_STATE" 100 "$(proxy_pid)"
 }

@@ -203,6 +203,42 @@ print(sorted(n for n in os.environ if "proxy" in n.lower()))'
 	kz_record_is egress.configured public_internet
 }
 
+@test "KRN-1 KRN-4 RT-7: variables of kernels go from one worker under gVisor to the next, in both languages; under a lease too" {
+	local first
+	kz_run -k -A a -C k -c 'x = [1]' </dev/null
+	is 0 completed exit ""
+	kz_record_is kernel.status saved
+	first=$(last_worker)
+	kz_run -k -A a -C k -c 'x.append(2); x' </dev/null
+	[ "$output" = "[1, 2]" ]
+	kz_record_is kernel.restored 1
+	[ "$(last_worker)" != "$first" ]
+	kz_run -k -A a -C k -l node -c 'state.y = [3]; state' </dev/null
+	[ "$output" = "{ y: [ 3 ] }" ]
+	kz_run -k -A a -C k -l node -c 'state.y' </dev/null
+	[ "$output" = "[ 3 ]" ]
+	run -0 --separate-stderr kz-lease with -A a -C held -- sh -c 'kz-run -k -A a -C held -c "z = 5"; kz-run -k -A a -C held -c "z"' </dev/null
+	[ "$output" = 5 ]
+	# a cell is refused a network under every runtime, before anything starts
+	kz_run -k --approve a-1 -A a -C k -c 'print("ran")' </dev/null
+	[ "$status" -ne 0 ]
+	kz_record_is not_run.reason kernel_egress
+}
+
+@test "BRK-10 BRK-19: what the worker image has is imported and asked for with -r under gVisor; an import of more is refused before the program" {
+	kz_run -r requests -c 'import requests; print("version", requests.__version__)' </dev/null
+	[[ $output == "version "[0-9]* ]]
+	is 0 completed exit ""
+	kz config set SANDBOX_PACKAGE_REGISTRIES '{"pypi":{"index":"http://127.0.0.1:1/simple/"}}' >/dev/null
+	kz_run -c 'print("ran")
+import nosuchpackage' </dev/null
+	kz_run -k -A a -C r -r nosuchpackage -c 'print("ran")' </dev/null
+	kz config set SANDBOX_PACKAGE_REGISTRIES '{}' >/dev/null
+	is 125 not_run null ""
+	kz_record_is not_run.cause gateway_unavailable
+	[ -z "$output" ]
+}
+
 @test "BRK-19: no way to the gateway, so what is not in the image is refused before the program starts" {
 	kz config set SANDBOX_PACKAGE_REGISTRIES '{"pypi":{"index":"http://127.0.0.1:1/simple/"}}' >/dev/null
 	kz_run -r nosuchpackage -c 'print("ran")' </dev/null

@@ -14,7 +14,7 @@ setup_file() {
 	export ALL NAME ROOTLESS_BIN
 	chmod 755 "$ALL"
 	mkdir -p "$ALL/bin" "$ALL/libexec/kz" "$ALL/share/kz"
-	cp "$bin"/kz "$bin"/kz-{audit,controller,lease,proxy,reset,run} "$ALL/bin/"
+	cp "$bin"/kz "$bin"/kz-{audit,controller,gateway,grant,lease,proxy,reset,run} "$BATS_TEST_DIRNAME/without-landlock.py" "$ALL/bin/"
 	cp "$bin/kz-driver-oci" "$bin/kz-worker" "$ALL/libexec/kz/"
 	cp -r "$BATS_TEST_DIRNAME/../../supervise" "$ALL/share/kz/"
 	useradd --create-home --home-dir "/tmp/$NAME" --shell /bin/sh "$NAME"
@@ -23,6 +23,11 @@ setup_file() {
 teardown_file() {
 	rootless_end "$NAME"
 	rm -rf "$ALL"
+}
+
+# A test that failed in the middle leaves others their keys.
+teardown() {
+	keys_back
 }
 
 STATE_OF() { echo "/tmp/$NAME/.local/state/kz"; }
@@ -62,7 +67,8 @@ bases_are() {
 }
 
 up() {
-	rootless_in "$NAME" kz up --set SANDBOX_WARM_POOL_MIN=1 --set KZ_RUNTIME=runc
+	rootless_in "$NAME" kz up --set SANDBOX_WARM_POOL_MIN=1 --set KZ_RUNTIME=runc --set KZ_GATEWAY_LISTEN= \
+		--set SANDBOX_PACKAGE_REGISTRIES={}
 }
 
 down() {
@@ -135,6 +141,73 @@ down() {
 	echo "$output"
 	[[ "$output" != *bin* && "$output" == *1000* && "$output" == *mount:* ]]
 	[ "$status" -ne 0 ]
+}
+
+has_landlock() { rootless_as "$NAME" kz doctor -j | jq -se 'any(.[]; .check == "landlock" and .level == "ok")' >/dev/null; }
+ask_proxy() { rootless_as "$NAME" curl -s -m 5 --unix-socket "$(STATE_OF)/run/proxy-health.sock" http://kz/v1/health; }
+proxy_is() { [ "$(ask_proxy | jq .ready)" = "$1" ]; }
+gateway_gives() {
+	[ "$(rootless_as "$NAME" curl -s -m 5 -o /dev/null -w '%{http_code}' --unix-socket "$(STATE_OF)/run/gateway-admin.sock" http://localhost/keys)" = "$1" ]
+}
+# keys_at FILE: the public keys of that kz are a link to a copy of them, FILE as seen from their folder
+keys_at() {
+	local public
+	public=$(STATE_OF)/public
+	[ -e "$ALL/keys.json" ] || cp -a "$public/keys.json" "$ALL/keys.json"
+	cp -a "$ALL/keys.json" "$public/$1"
+	ln -sfn "$1" "$public/keys.json"
+}
+keys_back() {
+	[ ! -L "$(STATE_OF)/public/keys.json" ] || cp -a --remove-destination "$ALL/keys.json" "$(STATE_OF)/public/keys.json"
+}
+
+# bats test_tags=case:rootless
+@test "PROXY-9 INV-30 BRK-5: kz-proxy and kz-gateway of such a kz open nothing of their user's but what they need" {
+	local service
+	kz_wait 10 proxy_is true
+	kz_wait 10 gateway_gives 200
+	# where they may read a link is followed
+	keys_at other.json
+	kz_wait 10 proxy_is true
+	kz_wait 10 gateway_gives 200
+	# and into the folder of the keys it is not, though it is their user's
+	keys_at ../keys/other.json
+	if has_landlock; then
+		kz_wait 10 proxy_is false
+		kz_wait 10 gateway_gives 503
+		rootless_as "$NAME" kz logs kz-proxy | grep -q "no public keys.*keys_missing"
+	fi
+	keys_back
+	kz_wait 10 proxy_is true
+	kz_wait 10 gateway_gives 200
+	# neither has a call left that makes a Unix socket
+	for service in kz-proxy kz-gateway; do
+		[ "$(awk '$1 == "Seccomp:" { print $2 }' "/proc/$(s6-svstat -o pid "$(STATE_OF)/service/$service")/status")" = 2 ]
+	done
+}
+
+# bats test_tags=case:rootless
+@test "PROXY-9: without Landlock kz-proxy of such a kz serves, its log and kz doctor say what it can read" {
+	local state
+	state=$(STATE_OF)
+	run rootless_as "$NAME" without-landlock.py kz doctor
+	echo "$output"
+	[[ $output == *"warn  landlock "*"kz-proxy and kz-gateway can read all files of yours"* ]]
+	run "$ROOTLESS_BIN/without-landlock.py" "$ROOTLESS_BIN/kz" doctor
+	[[ $output == *"warn  landlock "* && $output != *"of yours"* ]]
+	rootless_as "$NAME" s6-svc -wD -d "$state/service/kz-proxy"
+	rootless_as "$NAME" without-landlock.py kz-proxy -s "$state" >"$ALL/proxy.log" 2>&1 3>&- &
+	kz_wait 10 proxy_is true
+	keys_at ../keys/other.json
+	sleep 2
+	proxy_is true
+	grep "no Landlock" "$ALL/proxy.log"
+	keys_back
+	# what runs is a child of the one that waits
+	kill "$(pgrep -u "$NAME" -x kz-proxy)"
+	wait $! || true
+	rootless_as "$NAME" s6-svc -wU -u "$state/service/kz-proxy"
+	kz_wait 10 proxy_is true
 }
 
 denied() { rootless_as "$NAME" kz-audit list -j -k denial | jq -r .reason | grep -qx "$1"; }

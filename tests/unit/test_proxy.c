@@ -1,13 +1,18 @@
 /* The proxy's pure parts: the form of requests, credentials, answers, bodies, heads that go on; the book and the audit queue. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -21,6 +26,7 @@
 #include "core/egress/proxy_book.h"
 #include "core/egress/proxy_world.h"
 #include "core/egress/proxy_forward.h"
+#include "core/jail/service.h"
 #include "port/json.h"
 
 #define HEX32 "0123456789abcdef0123456789abcdef"
@@ -304,11 +310,87 @@ static void test_replies(void **state)
 	free(huge);
 }
 
+/* -- what it gives up -- */
+
+/* out: the errno of a call, 0 when it works */
+static int after_filter(int which)
+{
+	char *const none[] = { NULL };
+	int status = -1;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		bool is_good = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+			       kz_jail_service(NULL) == KZ_OK;
+
+		errno = 0;
+		if (is_good && which == 0)
+			is_good = socket(AF_UNIX, SOCK_STREAM, 0) >= 0;
+		else if (is_good && which == 1)
+			is_good = socket(AF_INET, SOCK_STREAM, 0) >= 0 &&
+				  socket(AF_INET6, SOCK_DGRAM, 0) >= 0 &&
+				  socket(AF_NETLINK, SOCK_RAW, 0) >= 0;
+		else if (is_good && which == 2)
+			execve("/proc/self/exe", none, none);
+		else if (is_good && which == 3)
+			is_good = kill(getpid(), 0) == 0;
+		else
+			errno = 255;
+		_exit(errno);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_filter(void **state)
+{
+	(void)state;
+	assert_int_equal(after_filter(0), EPERM);
+	assert_int_equal(after_filter(1), 0);
+	assert_int_equal(after_filter(2), EPERM);
+	assert_int_equal(after_filter(3), EPERM);
+}
+
 /* -- the book -- */
 
 static void digest_of(int i, char out[KZ_SHA256_HEX])
 {
 	kz_sha256_hex(&i, sizeof i, out);
+}
+
+/* Lookups have a bound for each grant, and one in all [PROXY-19]. */
+static void test_book_names(void **state)
+{
+	struct kz_px_known *k[KZ_PX_NAMES_MOST / KZ_PX_NAMES_GRANT + 1] = { NULL };
+	const size_t all = sizeof k / sizeof *k;
+	struct kz_grant *g = calloc(1, sizeof *g);
+	char digest[KZ_SHA256_HEX];
+	struct kz_px_book b;
+
+	(void)state;
+	kz_px_book_init(&b, 100);
+	for (size_t i = 0; i < all; i++) {
+		digest_of((int)i, digest);
+		assert_int_equal(KZ_R_NONE, kz_px_book_add(&b, digest, 1, g, 2, &k[i]));
+	}
+	for (size_t i = 0; i + 1 < all; i++) {
+		for (int n = 0; n < KZ_PX_NAMES_GRANT; n++)
+			assert_int_equal(KZ_R_NONE, kz_px_book_ask(&b, k[i]));
+		assert_int_equal(KZ_R_NAME_LIMIT, kz_px_book_ask(&b, k[i]));
+	}
+	assert_int_equal(KZ_PX_NAMES_MOST, kz_px_book_names(&b));
+	assert_int_equal(KZ_R_NAME_LIMIT, kz_px_book_ask(&b, k[all - 1]));
+	kz_px_book_answered(&b, k[0]);
+	assert_int_equal(KZ_R_NONE, kz_px_book_ask(&b, k[all - 1]));
+	assert_int_equal(KZ_R_NAME_LIMIT, kz_px_book_ask(&b, k[0]));
+	kz_px_book_answered(&b, k[all - 1]);
+	assert_int_equal(KZ_R_NONE, kz_px_book_ask(&b, k[0]));
+	for (size_t i = 0; i < all; i++)
+		kz_px_book_leave(&b, k[i]);
+	kz_px_book_release(&b);
+	free(g);
 }
 
 static void test_book(void **state)
@@ -448,10 +530,11 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),   cmocka_unit_test(test_credentials),
-		cmocka_unit_test(test_answers), cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_forward), cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_book),    cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_forms),      cmocka_unit_test(test_credentials),
+		cmocka_unit_test(test_answers),    cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_forward),    cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_filter),     cmocka_unit_test(test_book),
+		cmocka_unit_test(test_book_names), cmocka_unit_test(test_audit),
 		cmocka_unit_test(test_clock),
 	};
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/landlock.h"
 #include "base/str.h"
 #include "core/driver/oci_part.h"
 #include "core/driver/oci_rootless.h"
@@ -163,6 +164,20 @@ void kz_check_seccomp(const struct kz_conf *c, struct kz_check *out)
 			return;
 		}
 	say(out, KZ_CHECK_OK, "", "seccomp filters work");
+}
+
+void kz_check_landlock(const struct kz_conf *c, struct kz_check *out)
+{
+	int version = kz_landlock_version();
+
+	(void)c;
+	if (version)
+		say(out, KZ_CHECK_OK, "", "Landlock works, version %d", version);
+	else
+		say(out, KZ_CHECK_WARN, "",
+		    "no Landlock (Linux 5.13 and later, named in lsm= where that is given): %skz-archive "
+		    "and kz-native have their filter alone, and no program of KZ_COMPRESS is run",
+		    geteuid() ? "kz-proxy and kz-gateway can read all files of yours, " : "");
 }
 
 /* Layers need an attribute of root, or of the user who is not root; without it /usr/local is hidden by a device node. */

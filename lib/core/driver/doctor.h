@@ -35,6 +35,8 @@ void kz_check_userns(const struct kz_conf *c, struct kz_check *out);
 size_t kz_check_user(const struct kz_conf *c, struct kz_check *lines);
 /* Does the kernel filter system calls, with the actions the profiles use? */
 void kz_check_seccomp(const struct kz_conf *c, struct kz_check *out);
+/* Has the kernel Landlock, and if not, what goes without it? */
+void kz_check_landlock(const struct kz_conf *c, struct kz_check *out);
 /* Can the state directory carry the image's layers, and has it room? */
 void kz_check_disk(const struct kz_conf *c, struct kz_check *out);
 

@@ -24,6 +24,7 @@
 #include "core/egress/health.h"
 #include "core/egress/proxy_health.h"
 #include "core/egress/proxy_loop.h"
+#include "core/jail/service.h"
 
 #define LOOPS 8
 #define LOOK_MS 1000 /* between two looks at what no event tells of */
@@ -89,7 +90,7 @@ static void choose_ids(struct proxy *p, const struct kz_settings *s)
 	p->gid = g ? g->gr_gid : getegid();
 }
 
-/* It sees of the file system what it reads, and the audit. */
+/* It sees of the file system what it reads, and the audit; and it gives up calls that it does not need. */
 static enum kz_rc leave(const struct proxy *p, const char *state, struct kz_err *err)
 {
 	char root[300], public[300], env[300], audit[300];
@@ -104,7 +105,8 @@ static enum kz_rc leave(const struct proxy *p, const char *state, struct kz_err 
 	    (rc = kz_str_format(env, sizeof env, err, "%s/env", state)) ||
 	    (rc = kz_str_format(audit, sizeof audit, err, "%s/audit", state)))
 		return rc;
-	return kz_cell_enter(&cell, err);
+	rc = kz_cell_enter(&cell, err);
+	return rc == KZ_OK ? kz_jail_service(err) : rc;
 }
 
 static void watch_files(struct proxy *p)

@@ -3,6 +3,8 @@
  * by rule/decide, dials what it judged, and relays.  As root it first makes its
  * sockets, then leaves everything behind that it does not need: it runs under a user id
  * of its own, without rights, and sees of the file system what it reads and the audit.
+ * Another user's keeps that user's id and has the same view of files by Landlock; either
+ * makes no Unix socket, executes nothing and signals nobody (jail/service).
  * Layer 3.
  * src: PROXY-1 to PROXY-21, INV-27, INV-30, INV-33
  */

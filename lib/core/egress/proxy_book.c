@@ -127,6 +127,38 @@ enum kz_reason kz_px_book_add(struct kz_px_book *b, const char *digest, uint64_t
 	return why;
 }
 
+enum kz_reason kz_px_book_ask(struct kz_px_book *b, struct kz_px_known *k)
+{
+	enum kz_reason why = KZ_R_NAME_LIMIT;
+
+	pthread_mutex_lock(&b->lock);
+	if (k->names < KZ_PX_NAMES_GRANT && b->names < KZ_PX_NAMES_MOST) {
+		k->names++;
+		b->names++;
+		why = KZ_R_NONE;
+	}
+	pthread_mutex_unlock(&b->lock);
+	return why;
+}
+
+void kz_px_book_answered(struct kz_px_book *b, struct kz_px_known *k)
+{
+	pthread_mutex_lock(&b->lock);
+	k->names--;
+	b->names--;
+	pthread_mutex_unlock(&b->lock);
+}
+
+size_t kz_px_book_names(struct kz_px_book *b)
+{
+	size_t n;
+
+	pthread_mutex_lock(&b->lock);
+	n = b->names;
+	pthread_mutex_unlock(&b->lock);
+	return n;
+}
+
 void kz_px_book_leave(struct kz_px_book *b, struct kz_px_known *k)
 {
 	pthread_mutex_lock(&b->lock);

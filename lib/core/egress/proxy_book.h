@@ -1,6 +1,6 @@
 /*
  * What all loops of the proxy share: grants that were verified, by the digest of their
- * token, with the connections of each; the count of all connections; refusals on their
+ * token, with the connections and lookups of each; the count of all connections; refusals on their
  * way to the audit.  Every call locks for a moment and waits for nothing else.  Layer 3.
  * src: PROXY-2, PROXY-19, AUD-6
  */
@@ -18,6 +18,13 @@
 
 #define KZ_PX_KNOWN 256 /* verified grants that are kept without a connection */
 #define KZ_PX_BUCKETS 512
+/*
+ * Names that may be looked up at once: of one grant, as many as a worker passes connections on;
+ * in all, those of 32 such grants.  A lookup takes some 70 KiB with c-ares 1.18, so that all
+ * of them are 140 MiB, and a name server that says nothing costs no more.
+ */
+#define KZ_PX_NAMES_GRANT 64
+#define KZ_PX_NAMES_MOST 2048
 
 /* A verified grant; what it says never changes. */
 struct kz_px_known {
@@ -26,6 +33,7 @@ struct kz_px_known {
 	char digest[KZ_SHA256_HEX];
 	uint64_t keys_number; /* the keys that verified it */
 	unsigned connections;
+	unsigned names; /* being looked up */
 	struct kz_grant grant;
 };
 
@@ -34,6 +42,7 @@ struct kz_px_book {
 	struct kz_px_known *buckets[KZ_PX_BUCKETS];
 	struct kz_px_known *oldest, *newest;
 	size_t idle;
+	size_t names;              /* being looked up; with the lock */
 	atomic_size_t connections; /* all, in every state */
 	atomic_size_t tunnels;     /* of those, open to a server */
 	size_t most;               /* connections at once */
@@ -54,6 +63,12 @@ enum kz_reason kz_px_book_find(struct kz_px_book *b, const char *digest, uint64_
 /* Keep a grant that was just verified, with one connection; another loop may have been first. out: as kz_px_book_find; KZ_R_SYSTEM_FAILED when memory is out */
 enum kz_reason kz_px_book_add(struct kz_px_book *b, const char *digest, uint64_t keys_number,
 			      const struct kz_grant *g, unsigned most, struct kz_px_known **out);
+/* A lookup begins for a connection of that grant. out: name_limit when there are too many; else kz_px_book_answered follows */
+enum kz_reason kz_px_book_ask(struct kz_px_book *b, struct kz_px_known *k);
+/* It is over, or nobody waits for it any more. */
+void kz_px_book_answered(struct kz_px_book *b, struct kz_px_known *k);
+/* How many are under way now. */
+size_t kz_px_book_names(struct kz_px_book *b);
 /* One connection less. */
 void kz_px_book_leave(struct kz_px_book *b, struct kz_px_known *k);
 

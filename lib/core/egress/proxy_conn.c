@@ -196,8 +196,10 @@ void kz_px_drop_server(struct kz_px_conn *c, bool is_reset)
 		atomic_fetch_sub(&b->tunnels, 1);
 	c->is_tunnel = false;
 	shut_fd(&c->server, is_reset);
-	if (c->query)
+	if (c->query) {
 		kz_dns_cancel(c->query);
+		kz_px_book_answered(b, c->grant);
+	}
 	c->query = NULL;
 	free(c->answers);
 	c->answers = NULL;

@@ -160,6 +160,7 @@ static void on_answers(void *arg, enum kz_dns_rc rc, const struct kz_dns_addr *a
 	struct kz_addr list[KZ_ANSWERS_MAX];
 
 	c->query = NULL;
+	kz_px_book_answered(&c->loop->shared->book, c->grant);
 	if (rc != KZ_DNS_OK || n > KZ_ANSWERS_MAX) {
 		kz_px_refuse(c, rc == KZ_DNS_FAILED ? KZ_R_DNS_FAILED : KZ_R_DNS_TOO_MANY);
 		return;
@@ -173,13 +174,22 @@ static void on_answers(void *arg, enum kz_dns_rc rc, const struct kz_dns_addr *a
 
 void kz_px_resolve(struct kz_px_conn *c)
 {
+	struct kz_px_book *book = &c->loop->shared->book;
+	enum kz_reason why;
+
 	if (c->request.target.is_literal) {
 		judge(c, &c->request.target.addr, 1);
 		return;
 	}
 	kz_px_state(c, KZ_PX_RESOLVE);
+	if ((why = kz_px_book_ask(book, c->grant)) != KZ_R_NONE) {
+		kz_px_refuse(c, why);
+		return;
+	}
 	if (c->loop->dns)
 		c->query = kz_dns_ask(c->loop->dns, c->request.target.host, on_answers, c);
-	if (!c->query)
+	if (!c->query) {
+		kz_px_book_answered(book, c->grant);
 		kz_px_refuse(c, KZ_R_DNS_FAILED);
+	}
 }

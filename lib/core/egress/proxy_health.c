@@ -31,6 +31,7 @@ static struct kz_json *body(struct kz_px_shared *s)
 	kz_json_set_int(o, "connections", (int64_t)atomic_load(&s->book.connections));
 	kz_json_set_int(o, "connections_most", (int64_t)s->book.most);
 	kz_json_set_int(o, "tunnels", (int64_t)atomic_load(&s->book.tunnels));
+	kz_json_set_int(o, "names", (int64_t)kz_px_book_names(&s->book));
 	kz_json_set_int(o, "accepted", (int64_t)atomic_load(&s->book.accepted));
 	kz_json_set_int(o, "refused", (int64_t)atomic_load(&s->book.refused));
 	kz_json_set_int(o, "relayed_bytes", (int64_t)atomic_load(&s->book.bytes));

@@ -112,9 +112,9 @@ static void check_machine(const struct kz_conf *c, struct kz_json *list)
 		const char *name;
 		void (*check)(const struct kz_conf *c, struct kz_check *out);
 	} checks[] = {
-		{ "runtime", kz_check_runtime }, { "cgroups", kz_check_cgroups },
-		{ "userns", kz_check_userns },   { "seccomp", kz_check_seccomp },
-		{ "disk", kz_check_disk },
+		{ "runtime", kz_check_runtime },   { "cgroups", kz_check_cgroups },
+		{ "userns", kz_check_userns },     { "seccomp", kz_check_seccomp },
+		{ "landlock", kz_check_landlock }, { "disk", kz_check_disk },
 	};
 
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

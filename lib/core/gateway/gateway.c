@@ -18,6 +18,7 @@
 #include "core/conf/conf.h"
 #include "core/conf/listen.h"
 #include "core/gateway/pages.h"
+#include "core/jail/service.h"
 
 #define BACKLOG 1024
 #define PACKAGE_KEY "keys/package.key" /* below STATE */
@@ -161,6 +162,7 @@ static enum kz_rc open_sockets(struct gateway *g, struct kz_err *err)
 /*
  * Of the files: public keys, settings, the key of package tokens and no other, /etc, and code that is loaded
  * when somebody needs it (an HTTP client).  No socket: Valkey's would be the authority over every lease.
+ * And the calls that would make one, or start a program.
  */
 static enum kz_rc leave(const struct gateway *g, struct kz_err *err)
 {
@@ -178,7 +180,8 @@ static enum kz_rc leave(const struct gateway *g, struct kz_err *err)
 	    (rc = kz_conf_path(&g->conf, "env", env, sizeof env, err)) ||
 	    (rc = kz_conf_path(&g->conf, PACKAGE_KEY, key, sizeof key, err)))
 		return rc;
-	return kz_cell_enter(&cell, err);
+	rc = kz_cell_enter(&cell, err);
+	return rc == KZ_OK ? kz_jail_service(err) : rc;
 }
 
 static struct kz_gw_limits limits(void)

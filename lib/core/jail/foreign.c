@@ -15,51 +15,24 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/landlock.h"
 #include "port/filter.h"
 #include "rule/reason.h"
 
-/* Landlock by numbers, as in jail.c */
-#define LANDLOCK_CREATE_RULESET 444
-#define LANDLOCK_ADD_RULE 445
-#define LANDLOCK_RESTRICT_SELF 446
-#define LANDLOCK_BENEATH 1
-#define MAY_EXECUTE 1U
-#define MAY_READ 4U
-#define MAY_LIST 8U
-
+#define MAY_START (KZ_LAND_READ | KZ_LAND_EXECUTE)
 #define NOBODY 65534
 #define FILES_MOST 64
 
-struct ruleset {
-	uint64_t fs, net, scoped;
-};
-
-struct beneath {
-	uint64_t rights;
-	int32_t fd;
-} __attribute__((packed));
-
-/* What is not there needs no right. */
-static int allow(int rules, const char *path, uint64_t rights)
-{
-	kz_auto_close int fd = open(path, O_PATH | O_CLOEXEC);
-	struct beneath b = { rights, fd };
-
-	if (fd < 0)
-		return 0;
-	return (int)syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &b, 0);
-}
-
-static int allow_all(int rules, const char *pattern, uint64_t rights)
+static bool allow_all(struct kz_landlock *l, const char *pattern, uint64_t rights)
 {
 	glob_t g = { 0 };
-	int bad = 0;
+	bool is_good = true;
 
 	if (glob(pattern, 0, NULL, &g) == 0)
-		for (size_t i = 0; i < g.gl_pathc && !bad; i++)
-			bad = allow(rules, g.gl_pathv[i], rights);
+		for (size_t i = 0; i < g.gl_pathc && is_good; i++)
+			is_good = kz_landlock_allow(l, g.gl_pathv[i], rights);
 	globfree(&g);
-	return bad;
+	return is_good;
 }
 
 /* The interpreter that the first line of a script names; "": it is none. */
@@ -79,36 +52,33 @@ static void interpreter(const char *program, char *out, size_t size)
 	out[len] = 0;
 }
 
-static int lock(const char *program)
+static bool allow_needed(struct kz_landlock *l, const char *program)
 {
 	static const char *const libraries[] = {
 		"/lib",       "/lib64",     "/lib32",          "/usr/lib",
 		"/usr/lib64", "/usr/lib32", "/etc/ld.so.cache"
 	};
-	int version = kz_jail_landlock();
-	struct ruleset r = { (UINT64_C(1) << (version >= 3 ? 15 :
-					      version == 2 ? 14 :
-							     13)) -
-				     1,
-			     version >= 4 ? 3 : 0, version >= 6 ? 3 : 0 };
-	size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-	kz_auto_close int rules = (int)syscall(LANDLOCK_CREATE_RULESET, &r, size, 0);
 	char name[256];
-	int bad = rules < 0 ? -1 : 0;
 
 	interpreter(program, name, sizeof name);
-	for (size_t i = 0; !bad && i < sizeof libraries / sizeof *libraries; i++)
-		bad = allow(rules, libraries[i],
-			    strchr(libraries[i], '.') ? MAY_READ : MAY_READ | MAY_LIST);
-	if (!bad)
-		bad = allow_all(rules, "/lib*/ld-*", MAY_READ | MAY_EXECUTE);
-	if (!bad)
-		bad = allow_all(rules, "/lib/*/ld-*", MAY_READ | MAY_EXECUTE);
-	if (!bad && *name)
-		bad = allow(rules, name, MAY_READ | MAY_EXECUTE);
-	if (!bad)
-		bad = allow(rules, program, MAY_READ | MAY_EXECUTE);
-	return bad ? -1 : (int)syscall(LANDLOCK_RESTRICT_SELF, rules, 0);
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (!kz_landlock_allow(l, libraries[i], KZ_LAND_READ | KZ_LAND_LIST))
+			return false;
+	return allow_all(l, "/lib*/ld-*", MAY_START) && allow_all(l, "/lib/*/ld-*", MAY_START) &&
+	       (!*name || kz_landlock_allow(l, name, MAY_START)) &&
+	       kz_landlock_allow(l, program, MAY_START);
+}
+
+static int lock(const char *program)
+{
+	struct kz_landlock l;
+	bool is_done;
+
+	if (!kz_landlock_open(&l, KZ_LAND_NO_TCP | KZ_LAND_NO_OTHERS))
+		return -1;
+	is_done = allow_needed(&l, program) && kz_landlock_enter(&l);
+	kz_landlock_drop(&l);
+	return is_done ? 0 : -1;
 }
 
 /* Root gives up what it is, anybody else has nothing to give up. */
@@ -219,7 +189,7 @@ enum kz_rc kz_jail_foreign(const char *program, const struct kz_jail_bounds *b, 
 
 	if (access(program, R_OK | X_OK) < 0)
 		return kz_refuse(err, KZ_R_CODE_UNREADABLE, "%s: %s", program, strerror(errno));
-	if (!kz_jail_landlock())
+	if (!kz_landlock_version())
 		return kz_refuse(err, KZ_R_SYSTEM_FAILED,
 				 "this kernel has no Landlock, so no foreign program is run");
 	if (kz_filter_build(denied, sizeof denied / sizeof *denied, &filter, &n, err) != KZ_OK)

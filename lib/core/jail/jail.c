@@ -12,50 +12,23 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/landlock.h"
 #include "port/filter.h"
 #include "rule/reason.h"
-
-/* Landlock by numbers: the headers of the oldest system know only its first versions. */
-#define LANDLOCK_CREATE_RULESET 444
-#define LANDLOCK_RESTRICT_SELF 446
-#define LANDLOCK_VERSION 1
-
-struct ruleset {
-	uint64_t fs, net, scoped;
-};
-
-/* Bytes of a ruleset that a version knows, and the rights it can take away. */
-static size_t all_rights(int version, struct ruleset *r)
-{
-	static const int fs_bits[] = { 0, 13, 14, 15, 15, 16 };
-	const int known = (int)(sizeof fs_bits / sizeof *fs_bits) - 1;
-
-	r->fs = (UINT64_C(1) << fs_bits[version < known ? version : known]) - 1;
-	r->net = version >= 4 ? 3 : 0;
-	r->scoped = version >= 6 ? 3 : 0;
-	return version >= 6 ? 24 : version >= 4 ? 16 : 8;
-}
-
-int kz_jail_landlock(void)
-{
-	long v = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_VERSION);
-
-	return v < 0 ? 0 : (int)v;
-}
 
 /* Every right is taken and no rule gives one back. */
 static int lock_files(void)
 {
-	int version = kz_jail_landlock();
-	kz_auto_close int fd = -1;
-	struct ruleset r;
-	size_t size;
+	struct kz_landlock l;
+	bool is_done;
 
-	if (!version)
+	if (!kz_landlock_version())
 		return 0;
-	size = all_rights(version, &r);
-	fd = (int)syscall(LANDLOCK_CREATE_RULESET, &r, size, 0);
-	return fd < 0 ? -1 : (int)syscall(LANDLOCK_RESTRICT_SELF, fd, 0);
+	if (!kz_landlock_open(&l, KZ_LAND_NO_TCP | KZ_LAND_NO_OTHERS))
+		return -1;
+	is_done = kz_landlock_enter(&l);
+	kz_landlock_drop(&l);
+	return is_done ? 0 : -1;
 }
 
 static int drop_capabilities(void)

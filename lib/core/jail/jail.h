@@ -3,7 +3,7 @@
  * network, no new process, no new descriptor to anything (seccomp), bounded memory and
  * processor time.  Called by the program itself, once its descriptors are open and before
  * its first byte of input.  What a kernel cannot do (Landlock before 5.13) is left out
- * and told (kz_jail_landlock); the filter never is.  Layer 3.
+ * and told (kz_landlock_version); the filter never is.  Layer 3.
  * src: WS-15
  */
 #ifndef KZ_CORE_JAIL_JAIL_H
@@ -17,8 +17,6 @@ struct kz_jail_bounds {
 	int64_t memory_bytes; /* address space; 0: none */
 	int64_t cpu_seconds;  /* 0: none */
 };
-/* The version of the kernel's Landlock; 0: it has none, and a jail is the filter and the limits alone. */
-int kz_jail_landlock(void);
 /*
  * Enter, for good.  What is allowed from then on: reading and writing what is open,
  * memory that is not executable, the clock, and to end.  All else fails with EPERM,
