@@ -218,6 +218,21 @@ serves_tiny() {
 	[ "$status" -eq 0 ] && [ "$output" = 1.0 ]
 }
 
+# bats test_tags=case:runsc
+@test "EXEC-1 RT-5 a run under gVisor sees the image as its root, not to be written" {
+	kz_start "KZ_IMAGE=$IMAGES/a" KZ_RUNTIME=runsc SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=1
+	kz_run -c 'import kz_tiny, os; print(kz_tiny.VERSION, os.path.exists("/usr/bin/gcc"), open("/etc/hostname").read().strip())'
+	[ "$status" -eq 0 ]
+	[ "$output" = "1.0 False kz" ]
+	kz_run -c 'open("/usr/lib/x", "w")'
+	[ "$status" -eq 1 ]
+	kz_run -k -A a -C c -c 'import kz_tiny; x = kz_tiny.VERSION'
+	kz_run -k -A a -C c -c 'x'
+	[ "$output" = "'1.0'" ]
+	[ "$(kz status -j | jq -r .posture.posture.kernel)" = gvisor ]
+	kz_stop
+}
+
 @test "IMG-11 an entry altered, gone, new, of another mode or kind: the driver does not publish, --verify names it" {
 	local root=$IMAGES/b/root good
 	good=$(judged "$IMAGES/b")

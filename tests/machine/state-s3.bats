@@ -119,7 +119,7 @@ here() {
 	kz_record_is kernel.status saved
 	elsewhere -k -c 'import pure; found.append(pure.VERSION); print(found)'
 	[ "$output" = "['1.0+local', '1.0+local']" ]
-	kz_record_is kernel.restored 1
+	kz_record_is kernel.restored 2
 	elsewhere -k -c 'print(len(found))'
 	[ "$output" = 2 ]
 	kz config set SANDBOX_PACKAGE_REGISTRIES "$REGISTRIES" >/dev/null

@@ -15,7 +15,7 @@ setup_file() {
 	chmod 755 "$ALL"
 	mkdir -p "$ALL/bin" "$ALL/libexec/kz" "$ALL/share/kz"
 	cp "$bin"/kz "$bin"/kz-{audit,controller,gateway,grant,lease,proxy,reset,run} "$BATS_TEST_DIRNAME/without-landlock.py" "$ALL/bin/"
-	cp "$bin/kz-driver-oci" "$bin/kz-worker" "$ALL/libexec/kz/"
+	cp "$bin"/kz-{archive,driver-oci,worker} "$ALL/libexec/kz/"
 	cp -r "$BATS_TEST_DIRNAME/../../supervise" "$ALL/share/kz/"
 	useradd --create-home --home-dir "/tmp/$NAME" --shell /bin/sh "$NAME"
 }
@@ -228,6 +228,25 @@ print(s.recv(100).split(b"\r\n")[0].decode())'
 }
 
 # bats test_tags=case:rootless
+@test "BRK-5 BRK-26 KRN-1: packages from a registry come through the gateway of such a kz, are kept, and a cell has them" {
+	local registry
+	mkdir "$ALL/registry"
+	python3 "$BATS_TEST_DIRNAME/../registry/registry.py" "$ALL/registry" </dev/null >/dev/null 2>&1 3>&- &
+	kz_wait 20 test -s "$ALL/registry/port"
+	registry=http://127.0.0.1:$(cat "$ALL/registry/port")
+	rootless_as "$NAME" kz config set "SANDBOX_PACKAGE_REGISTRIES={\"pypi\":{\"index\":\"$registry/simple/\"}}"
+	run rootless_as "$NAME" kz-run -A a -C p -r pure==1.0 -c 'import pure; print(pure.VERSION)' </dev/null
+	kill $!
+	rootless_as "$NAME" kz config set 'SANDBOX_PACKAGE_REGISTRIES={}'
+	echo "$output"
+	[ "$output" = 1.0+local ]
+	run rootless_as "$NAME" kz-run -A a -C p -k -c 'import pure; x = pure.VERSION; x' </dev/null
+	[ "$output" = "'1.0+local'" ]
+	run rootless_as "$NAME" kz-run -A a -C p -k -c 'x + "!"' </dev/null
+	[ "$output" = "'1.0+local!'" ]
+}
+
+# bats test_tags=case:rootless
 @test "BOUND-1 EXEC-8: the bounds of memory, processes and time end a program of such a kz too" {
 	local cause program
 	local -a limit=()
@@ -291,6 +310,15 @@ while True:
 	up
 	[ "$(rootless_as "$NAME" kz run -c 'print(3)')" = 3 ]
 	down
+}
+
+# bats test_tags=case:rootless
+@test "RT-5 RT-6: runsc is root's: with it up is refused as runtime_unavailable, and nothing is left running" {
+	run --separate-stderr rootless_in "$NAME" kz up --set KZ_RUNTIME=runsc
+	echo "$status $stderr"
+	[ "$status" -eq 69 ]
+	[[ "$stderr" == *"runtime_unavailable: "*"runsc is used by root only"* ]]
+	nothing_of_it
 }
 
 # bats test_tags=case:rootless
