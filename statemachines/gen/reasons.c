@@ -518,6 +518,8 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 		.text = "the installed packages of this workspace are cut, altered or gone" },
 	[KZ_R_IMAGE_INVALID] = { .code = "image_invalid", .status = 78, .is_refusal = true,
 		.text = "the image has no manifest, or is not what its manifest says (KZ_IMAGE)" },
+	[KZ_R_IMAGE_ARCHITECTURE] = { .code = "image_architecture", .status = 78, .is_refusal = true,
+		.text = "the image is for another architecture than this machine (KZ_IMAGE)" },
 	[KZ_R_KERNEL_LANGUAGE] = { .code = "kernel_language", .status = 65, .is_refusal = true,
 		.text = "a kernel is python or node" },
 	[KZ_R_KERNEL_EGRESS] = { .code = "kernel_egress", .status = 77, .is_refusal = true,

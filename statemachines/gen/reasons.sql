@@ -258,6 +258,7 @@ INSERT OR IGNORE INTO reason VALUES ('dependency_timeout', 75, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('packages_over_bound', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('packages_damaged', 70, 'fault');
 INSERT OR IGNORE INTO reason VALUES ('image_invalid', 78, 'refusal');
+INSERT OR IGNORE INTO reason VALUES ('image_architecture', 78, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('kernel_language', 65, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('kernel_egress', 77, 'refusal');
 INSERT OR IGNORE INTO reason VALUES ('resource_persistent_kernel', 77, 'refusal');

@@ -263,6 +263,7 @@
 	"INSERT OR IGNORE INTO reason VALUES ('packages_over_bound', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('packages_damaged', 70, 'fault');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('image_invalid', 78, 'refusal');\n" \
+	"INSERT OR IGNORE INTO reason VALUES ('image_architecture', 78, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('kernel_language', 65, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('kernel_egress', 77, 'refusal');\n" \
 	"INSERT OR IGNORE INTO reason VALUES ('resource_persistent_kernel', 77, 'refusal');\n" \

@@ -93,7 +93,7 @@ enum kz_rc kz_oci_limit_namespaces(pid_t pid, struct kz_err *err);
 enum kz_rc kz_oci_hash(int fd, char out[KZ_SHA256_HEX], struct kz_err *err);
 /*
  * Is the directory of KZ_IMAGE what its manifest says, entry by entry? A tree that was read once is read again
- * only when an entry was touched since. err: image_invalid, KZ_E_IO. wait: while all of it is read
+ * only when an entry was touched since. err: image_invalid, image_architecture, KZ_E_IO. wait: while all of it is read
  */
 enum kz_rc kz_oci_tree_verify(const struct kz_oci *o, struct kz_err *err);
 /* The made /etc of image host below dir. */

@@ -20,6 +20,15 @@
 #define LIST_MAX (128 << 20)
 #define DEPTH 64
 
+/* What kz-worker and the programs of an image are made for, in Debian's word; they are installed together. */
+#if defined __x86_64__
+#define ARCHITECTURE "amd64"
+#elif defined __aarch64__
+#define ARCHITECTURE "arm64"
+#else
+#define ARCHITECTURE "" /* no image is made for it */
+#endif
+
 struct walk {
 	int root;
 	int64_t listed;
@@ -127,6 +136,19 @@ static int64_t count_below(int dir, const char *name, int depth)
 	return count;
 }
 
+/* Process 1 is this machine's: with an emulator it could start what is for another, but nothing of that is held [IMG-3]. */
+static enum kz_rc architecture_check(const struct kz_json *manifest, const char *path,
+				     struct kz_err *err)
+{
+	const char *is = kz_json_str(manifest, "architecture", "");
+
+	if (is[0] && kz_str_eq(is, ARCHITECTURE))
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_IMAGE_ARCHITECTURE, "%.200s is for %.40s, this machine is %s",
+			 path, is[0] ? is : "no architecture",
+			 ARCHITECTURE[0] ? ARCHITECTURE : "another");
+}
+
 /* The list of files, when it is the one that the manifest names. out: sum of the manifest */
 static enum kz_rc list_read(const char *image, struct kz_buf *list, char sum[KZ_SHA256_HEX],
 			    struct kz_err *err)
@@ -142,6 +164,8 @@ static enum kz_rc list_read(const char *image, struct kz_buf *list, char sum[KZ_
 	    kz_json_parse(kz_buf_str(&text), text.len, &manifest, NULL) ||
 	    kz_json_num(manifest, "v", 0) != 1)
 		return invalid(err, path, "is no manifest; scripts/image makes images");
+	if (architecture_check(manifest, path, err))
+		return err ? err->rc : KZ_E_CONFIG;
 	kz_sha256_hex(text.data, text.len, sum);
 	if (kz_str_format(path, sizeof path, err, "%s/files.tsv", image))
 		return KZ_E_DATA;

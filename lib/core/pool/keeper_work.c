@@ -18,10 +18,16 @@ static void driver_error(const struct kz_json *reply, struct kz_err *err)
 	kz_refuse(err, r, "%.300s", kz_json_str(reply, "text", kz_reason_text(r)));
 }
 
-/* Workers see the image's files as they are now: what is not as published is not served from [IMG-11]. */
+/*
+ * Workers see the image's files as they are now: what is not as published is not served from [IMG-11],
+ * and nothing is from an image that is not for this machine [IMG-3].
+ */
 static bool is_image_lost(struct kz_keeper *k, const struct kz_json *reply)
 {
-	if (!kz_str_eq(kz_json_str(reply, "reason", ""), kz_reason_code(KZ_R_IMAGE_INVALID)))
+	const char *reason = kz_json_str(reply, "reason", "");
+
+	if (!kz_str_eq(reason, kz_reason_code(KZ_R_IMAGE_INVALID)) &&
+	    !kz_str_eq(reason, kz_reason_code(KZ_R_IMAGE_ARCHITECTURE)))
 		return false;
 	driver_error(reply, &k->bad_image);
 	k->image[0] = '\0';
