@@ -6,6 +6,8 @@ die() {
 	local status=$1
 	shift
 	say "$*"
+	# shellcheck disable=SC2034 # the end of a draft asks for it
+	DIED=1
 	exit "$status"
 }
 
@@ -22,10 +24,10 @@ need() {
 	done
 }
 
-# A command that takes minutes, so that a signal to this script ends it at once.
+# A command that takes minutes, so that a signal to this script ends it at once; it does not outlive the script either.
 long() {
 	local status=0
-	"$@" &
+	setpriv --pdeathsig KILL -- "$@" &
 	CHILD=$!
 	wait "$CHILD" || status=$?
 	CHILD=''
@@ -37,7 +39,7 @@ plain() {
 	if [ -t 2 ]; then
 		"$@" >&2
 	else
-		"$@" > >(tr '\r' '\n' >&2) 2>&1
+		"$@" > >(stdbuf -oL tr '\r' '\n' >&2) 2>&1
 	fi
 }
 

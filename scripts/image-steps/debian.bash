@@ -68,14 +68,18 @@ debian_names() {
 	(IFS=, && echo "${names[*]}")
 }
 
-check_architecture() {
-	local own
-	own=$(dpkg --print-architecture)
-	ARCH=${ARCH:-$own}
-	[ "$ARCH" = "$own" ] && return
+# Dies unless this machine runs programs of an architecture, by itself or by an emulator that the kernel calls.
+can_run() {
+	[ "$1" != "$(dpkg --print-architecture)" ] || return 0
 	need arch-test
-	arch-test "$ARCH" >/dev/null 2>&1 ||
-		die 69 "this machine cannot run $ARCH programs, which making its image needs (packages qemu-user-static and binfmt-support)"
+	arch-test "$1" >/dev/null 2>&1 ||
+		die 69 "this machine cannot run $1 programs, which its images need; run: sudo scripts/install-deps --cross"
+}
+
+root_failed() {
+	local status=0
+	unexpected 69 || status=$?
+	die "$status" "mmdebstrap could not make the root; its message is above"
 }
 
 debian_build() {
@@ -100,5 +104,5 @@ debian_build() {
 	[ ${#sources[@]} -gt 0 ] || exit 69
 	# in namespaces of its own: with its first process all others and all mounts are gone
 	plain long unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" ||
-		die 69 "mmdebstrap could not make the root; its message is above"
+		root_failed
 }

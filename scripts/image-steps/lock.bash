@@ -72,6 +72,8 @@ lock_install() {
 		from=(--ro-bind "$(realpath "$WHEELS")" /tmp/wheels)
 		pip+=(--no-index --find-links /tmp/wheels)
 	else
+		rm -f "$root/etc/resolv.conf"
+		: >"$root/etc/resolv.conf" # a place to mount it at; it does not stay
 		from=(--share-net --ro-bind-try "$(realpath /etc/resolv.conf)" /etc/resolv.conf)
 		pip+=(--index-url "$INDEX")
 	fi
@@ -79,9 +81,25 @@ lock_install() {
 		-- "${pip[@]}" -r /tmp/lock >&2 || die 1 "pip could not install what the lock pins; its message is above"
 }
 
-# Every pin is installed in its version, and is what an import finds [IMG-4].
+# A lock of the full set pins all that is promised: told before anything is built [IMG-4].
+promised_are_pinned() {
+	local name missed=0
+	while read -r name; do
+		cut -d' ' -f1 "$WORK/pins" | grep -qxF "$name" && continue
+		say "$name is promised, and the lock does not pin it"
+		missed=1
+	done < <(promised | cut -d'|' -f1 | tr 'A-Z_.' 'a-z--')
+	[ $missed -eq 0 ] || die 1 "the lock is not one of the full set"
+}
+
+# Every pin is installed in its version, and is what an import finds; and nothing else came with them [IMG-4].
 pins_are_there() {
 	local name version found missed=0
+	while read -r name; do
+		cut -d' ' -f1 "$WORK/pins" | grep -qxF "$name" && continue
+		say "$name is installed, and the lock does not pin it"
+		missed=1
+	done < <(jq -r '.[] | select(.debian == null).name | ascii_downcase | gsub("[-_.]+"; "-")' "$WORK/distributions.json")
 	while read -r name version; do
 		found=$(jq -r --arg n "$name" '.[] | select((.name | ascii_downcase | gsub("[-_.]+"; "-")) == $n) | .version' "$WORK/distributions.json")
 		[ "$found" = "$version" ] && continue

@@ -72,32 +72,6 @@ digest() {
 	echo "sha256:$(sha256sum <"$1/manifest.json" | cut -d' ' -f1)"
 }
 
-# What is promised as imports of this image: the table's, less what it says is not baked; of a lock with the minimal set its own.
-gate_names() {
-	local dir=$1
-	if [ "$(jq -r .set "$dir/manifest.json")" = full ]; then
-		promised | awk -F'|' -v lock="$(jq -r '.lock_sha256 // ""' "$dir/manifest.json")" 'lock != "" || $3 != "-" { print $2 }'
-	elif [ "$(jq -r '.lock_sha256 // ""' "$dir/manifest.json")" != "" ]; then
-		jq -r '.distributions[] | select(.debian == null).imports[]' "$dir/manifest.json"
-	fi
-}
-
-gates() {
-	local dir=$1 status=0
-	local -a names
-	mapfile -t names < <(gate_names "$dir")
-	within "$dir/root" --ro-bind "$HERE/image-steps/gates.py" /tmp/gates.py --setenv MPLCONFIGDIR /tmp/home -- \
-		python3 -I /tmp/gates.py "${names[@]}" >"$dir/gates.new" || status=$?
-	jq -s --arg fips "$(cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0)" '{v: 1, gates: map(select(.gate)),
-		base: ((map(select(.base))[0].base // {}) + {kernel_fips: ($fips == "1")})}' "$dir/gates.new" >"$dir/gates.json"
-	rm "$dir/gates.new"
-	chmod 644 "$dir/gates.json"
-	jq -r --arg set "$(jq -r .set "$dir/manifest.json")" '.gates[] | select(.ok == false or (.ok == null and $set == "full")) | "image: \(if .ok == null then "not run" else "FAILED" end): \(.gate): \(.text)"' "$dir/gates.json" >&2
-	say "$(jq -r '"\(.gates | map(select(.ok)) | length) gates passed on \(.base.os), \(.base.openssl), FIPS: OpenSSL \(.base.openssl_fips), kernel \(.base.kernel_fips)"' "$dir/gates.json")"
-	[ $status -eq 0 ] || die 1 "a gate failed (status $status)"
-	[ ! -e "$dir/root/usr/bin/npm" ] || within "$dir/root" -- npm --version >/dev/null || die 1 "npm does not start"
-}
-
 verify() {
 	local dir=$1 sum now status=0
 	sum=$(sha256sum <"$dir/files.tsv" | cut -d' ' -f1)

@@ -127,6 +127,11 @@ for p in glob.glob("/proc/[0-9]*"):
         pass
 """}), {})]
 
+# wheels of a folder, under the names that they have
+for file in sorted(os.listdir(os.environ["WHEELS"])) if "WHEELS" in os.environ else []:
+    with open(os.path.join(os.environ["WHEELS"], file), "rb") as f:
+        PYPI.setdefault(file.split("-")[0].lower().replace("_", "-").replace(".", "-"), []).append((file, f.read(), {}))
+
 NPM = {}  # name: {version: (manifest, bytes)}
 
 
