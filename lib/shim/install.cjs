@@ -1,10 +1,10 @@
 // What runs npm inside the worker, in a step of its own before the program (docs/packages.md): the
 // counterpart of install.py, with the same argument, the same last line and the same lock.
 'use strict';
-const fs = require('fs'), http = require('http'), { spawnSync } = require('child_process');
+const fs = require('fs'), http = require('http'), { spawn } = require('child_process');
 
 const top = '/work/packages', lockFile = top + '/kz-lock.json', scratch = top + '/.scratch';
-const gateway = '127.0.0.1:8000';
+const gateway = '127.0.0.1:8000', tail = 65536;
 const ask = JSON.parse(process.argv[2]), token = process.env.KZ_PACKAGE_TOKEN;
 
 const end = (what) => {
@@ -25,15 +25,29 @@ const brokerState = () => new Promise((done) => {
 	r.on('error', () => done(null));
 });
 
+// How it ended, and whether it said that there was no room left.  What it left running may hold the pipe open, and
+// is not waited for.
+const run = (program, args, options) => new Promise((done) => {
+	const child = spawn(program, args, { ...options, stdio: ['ignore', 2, 'pipe'] });
+	let last = '', timer;
+	const over = (status) => {
+		clearTimeout(timer);
+		done({ status, full: /\bENOSPC\b/.test(last) });
+	};
+	child.stderr.on('data', (d) => { last = (last + d.toString('latin1')).slice(-tail); });
+	child.on('error', (error) => done({ error }));
+	child.on('exit', (status) => { timer = setTimeout(over, 1000, status); });
+	child.on('close', over);
+});
+
 const npmInstall = (what) => {
 	fs.writeFileSync('npmrc', `//${gateway}/npm/:_authToken=${token}\n`, { mode: 0o600 });
-	return spawnSync('/usr/bin/npm', ['install', '--prefix', top,
+	return run('/usr/bin/npm', ['install', '--prefix', top,
 		'--userconfig', scratch + '/npmrc', '--globalconfig', '/dev/null', '--cache', scratch + '/cache',
 		'--registry', `http://${gateway}/npm/`, '--omit-lockfile-registry-resolved',
 		'--fetch-retries', '1', '--fetch-retry-mintimeout', '500', '--fetch-retry-maxtimeout', '2000',
 		'--no-audit', '--no-fund', '--no-update-notifier', '--loglevel', 'error', '--'].concat(what), {
-		env: { PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: scratch, TMPDIR: scratch },
-		stdio: ['ignore', 2, 2] });
+		env: { PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: scratch, TMPDIR: scratch } });
 };
 
 // Entries of the lock, of the tree as npm left it.
@@ -64,11 +78,16 @@ const main = async () => {
 	fs.rmSync(scratch, { recursive: true, force: true });
 	fs.mkdirSync(scratch, { recursive: true, mode: 0o700 });
 	process.chdir(scratch);
-	const run = npmInstall(ask.requests.concat(ask.imports.map((pair) => pair[1])));
-	if (run.error && run.error.code === 'ENOENT')
-		end({ v: 1, ok: false, missing: 'npm', state: null });
-	if (run.status !== 0)
-		end({ v: 1, ok: false, missing: null, state: await brokerState() });
+	const npm = await npmInstall(ask.requests.concat(ask.imports.map((pair) => pair[1])));
+	if (npm.error && npm.error.code === 'ENOENT')
+		end({ v: 1, ok: false, missing: 'npm', full: false, state: null });
+	if (npm.status !== 0)
+		end({ v: 1, ok: false, missing: null, full: npm.full, state: await brokerState() });
 	end({ v: 1, ok: true, lock: writeLock() });
 };
-main();
+main().catch((e) => {
+	if (e.code !== 'ENOSPC')
+		throw e;
+	// nor was there any for what is written here
+	end({ v: 1, ok: false, missing: null, full: true, state: null });
+});

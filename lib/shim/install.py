@@ -4,15 +4,18 @@
 #
 # ASK is JSON: "requests" (requirements), "keys" (their normal names), "imports" (pairs of module and
 # distribution).  The token comes by the environment and is kept out of arguments, files and output.  Last it
-# says one line of JSON: {"v":1,"ok":true,"lock":LOCK}, or {"v":1,"ok":false,"missing":WHAT,"state":STATE} with
-# the broker's word, asked once after a failure [BRK-17].  Nothing that pip prints is ever read.
+# says one line of JSON: {"v":1,"ok":true,"lock":LOCK}, or {"v":1,"ok":false,"missing":WHAT,"full":FULL,"state":STATE}
+# with the broker's word, asked once after a failure [BRK-17].  Of what pip prints one thing is looked for: the
+# system's word that there was no room left.
 import base64
+import errno
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import urllib.request
 
 TOP = "/work/packages"
@@ -20,6 +23,7 @@ TARGET = TOP + "/python"
 LOCK = TOP + "/kz-lock.json"
 SCRATCH = TOP + "/.scratch"
 GATEWAY = "127.0.0.1:8000"
+TAIL = 65536
 
 
 def end(**what):
@@ -44,6 +48,24 @@ def broker_state(token):
 		return None
 
 
+def run(command, env):
+	"""Status of a command, and whether it said that there was no room left (ENOSPC)."""
+	child = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=2, stderr=subprocess.PIPE)
+	last = bytearray()
+
+	def listen():
+		while piece := child.stderr.read1(65536):
+			last.extend(piece)
+			del last[:-TAIL]
+
+	listener = threading.Thread(target=listen, daemon=True)
+	listener.start()
+	code = child.wait()
+	# what it left running may hold the pipe open, and is not waited for
+	listener.join(1)
+	return code, b"[Errno 28]" in last
+
+
 def installed(report):
 	"""Normal name -> entry of the lock, of what pip says it installed."""
 	found = {}
@@ -63,12 +85,11 @@ def pip_install(what, token):
 	report = SCRATCH + "/report.json"
 	env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "HOME": SCRATCH, "TMPDIR": SCRATCH + "/tmp",
 	       "PIP_CONFIG_FILE": "/dev/null", "PIP_INDEX_URL": f"http://kz:{token}@{GATEWAY}/pypi/simple/"}
-	code = subprocess.call([sys.executable, "-I", "-m", "pip", "install", "--target", TARGET, "--upgrade", "--no-input",
+	code, full = run([sys.executable, "-I", "-m", "pip", "install", "--target", TARGET, "--upgrade", "--no-input",
 				"--disable-pip-version-check", "--no-cache-dir", "--no-warn-conflicts",
-				"--retries", "1", "--timeout", "60", "--quiet", "--report", report] + what,
-			       env=env, stdin=subprocess.DEVNULL, stdout=2)
+				"--retries", "1", "--timeout", "60", "--quiet", "--report", report] + what, env)
 	if code:
-		end(v=1, ok=False, missing=None, state=broker_state(token))
+		end(v=1, ok=False, missing=None, full=full, state=broker_state(token))
 	return installed(report)
 
 
@@ -115,7 +136,7 @@ def main():
 	try:
 		import pip  # noqa: F401
 	except ImportError:
-		end(v=1, ok=False, missing="pip", state=None)
+		end(v=1, ok=False, missing="pip", full=False, state=None)
 	if ask["requests"]:
 		found.update(pip_install(ask["requests"], token))
 	# a module that came with what was asked for by name is there
@@ -126,4 +147,10 @@ def main():
 	end(v=1, ok=True, lock=write_lock(ask, found))
 
 
-main()
+try:
+	main()
+except OSError as e:
+	if e.errno != errno.ENOSPC:
+		raise
+	# nor was there any for what is written here
+	end(v=1, ok=False, missing=None, full=True, state=None)

@@ -62,7 +62,7 @@ static enum kz_rc read_fds(const struct kz_json *o, bool single_use, struct kz_b
 		    { "cpu_usage", &f->cpu_usage } };
 	enum kz_rc rc = one_fd(o, "ready", &f->ready, err);
 
-	f->life = -1;
+	f->life = f->memory_max = f->swap_max = -1;
 	for (int i = 0; i < KZ_WAYS; i++)
 		f->way_dirs[i] = -1;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -86,7 +86,11 @@ static enum kz_rc read_fds(const struct kz_json *o, bool single_use, struct kz_b
 		f->tenant_procs[i] = (int)kz_json_int_value(v);
 	}
 	f->tenant_procs_count = (int)kz_json_count(procs);
-	/* a driver that has no such way to offer names none */
+	/* a driver that has no such file or way to offer names none */
+	if (rc == KZ_OK && kz_json_get(o, "memory_max"))
+		rc = one_fd(o, "memory_max", &f->memory_max, err);
+	if (rc == KZ_OK && kz_json_get(o, "swap_max"))
+		rc = one_fd(o, "swap_max", &f->swap_max, err);
 	for (int i = 0; i < KZ_WAYS && rc == KZ_OK; i++)
 		if (kz_json_get(o, kz_way_text((enum kz_way)i)->boot))
 			rc = one_fd(o, kz_way_text((enum kz_way)i)->boot, &f->way_dirs[i], err);
@@ -128,6 +132,8 @@ static enum kz_rc read_limits(const struct kz_json *o, struct kz_boot *b, struct
 		int64_t *to;
 	} all[] = { { "disk_bytes", &b->disk_bytes },
 		    { "inodes", &b->inodes },
+		    { "packages_bytes", &b->packages_bytes },
+		    { "packages_inodes", &b->packages_inodes },
 		    { "pids", &b->pids },
 		    { "memory_bytes", &b->memory_bytes },
 		    { "cpus", &b->cpus },
@@ -201,6 +207,8 @@ struct kz_json *kz_boot_limits(const struct kz_boot *b)
 
 	kz_json_set_int(o, "disk_bytes", b->disk_bytes);
 	kz_json_set_int(o, "inodes", b->inodes);
+	kz_json_set_int(o, "packages_bytes", b->packages_bytes);
+	kz_json_set_int(o, "packages_inodes", b->packages_inodes);
 	kz_json_set_int(o, "pids", b->pids);
 	kz_json_set_int(o, "memory_bytes", b->memory_bytes);
 	kz_json_set_int(o, "cpus", b->cpus);
@@ -226,6 +234,8 @@ bool kz_boot_owns_fd(const struct kz_boot *b, int fd)
 			    f->memory_current,
 			    f->memory_peak,
 			    f->cpu_usage,
+			    f->memory_max,
+			    f->swap_max,
 			    f->way_dirs[KZ_WAY_PROXY],
 			    f->way_dirs[KZ_WAY_GATEWAY] };
 

@@ -24,6 +24,7 @@ struct kz_boot_fds {
 	int tenant_procs_count;
 	int procs_read, pids_current, pids_events;
 	int memory_events, memory_current, memory_peak, cpu_usage;
+	int memory_max, swap_max; /* to write the memory bound to; -1: it stays as it is */
 	int way_dirs
 		[KZ_WAYS]; /* the directory of each socket that programs are led to, a mount of its own; -1: no such way */
 	int life; /* in a child without pidfd: open as long as it lives */
@@ -37,7 +38,8 @@ struct kz_boot {
 	bool single_use;        /* serves one lease, under a kernel of its own */
 	char control_path[108]; /* where it makes its control socket, "" when it is passed */
 	int64_t uid_count;
-	uint64_t capabilities; /* bit mask that process 1 must hold exactly */
+	uint64_t capabilities;                   /* bit mask that process 1 must hold exactly */
+	int64_t packages_bytes, packages_inodes; /* of the file system of packages */
 	int64_t disk_bytes, inodes, pids, memory_bytes, cpus, open_files, output_bytes;
 	struct kz_boot_fds fds;
 };

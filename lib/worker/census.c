@@ -112,13 +112,31 @@ static int64_t has_more(int64_t entries, int64_t own)
 	return entries < 0 ? -1 : entries - own;
 }
 
-static void take_space(struct kz_census *c, const struct kz_space *s)
+/* The bounds of a file system: those of the next tenant's have to be the same. */
+static void put_sizes(struct kz_census *c, enum kz_surface s, const struct kz_space_use *u)
 {
 	char sizes[64];
+
+	(void)kz_str_format(sizes, sizeof sizes, NULL, "%lld/%lld", (long long)u->bytes_total,
+			    (long long)u->inodes_total);
+	kz_sha256_hex(sizes, strlen(sizes), c->at[s].digest);
+}
+
+static void take_packages(struct kz_census *c, const struct kz_space *s)
+{
+	struct kz_space_use u;
+
+	/* nothing is there: no name, and nothing without one that is held open */
+	put(c, KZ_SURFACE_PACKAGES, kz_space_beyond_root(s->packages));
+	if (kz_space_use(s->packages, &u, NULL) == KZ_OK)
+		put_sizes(c, KZ_SURFACE_PACKAGES, &u);
+}
+
+static void take_space(struct kz_census *c, const struct kz_space *s)
+{
 	struct kz_space_use u;
 	int64_t home = kz_space_entries(s, KZ_SPACE_HOME, MOST);
-	int64_t code = sum(kz_space_entries(s, KZ_SPACE_CODE, MOST),
-			   kz_space_entries(s, KZ_SPACE_PACKAGES, MOST));
+	int64_t code = kz_space_entries(s, KZ_SPACE_CODE, MOST);
 	int64_t work = kz_space_entries(s, KZ_SPACE_WORK, MOST);
 	int64_t tmp = sum(kz_space_entries(s, KZ_SPACE_TMP, MOST),
 			  kz_space_entries(s, KZ_SPACE_VTMP, MOST));
@@ -130,17 +148,15 @@ static void take_space(struct kz_census *c, const struct kz_space *s)
 	put(c, KZ_SURFACE_SHM_FILES, shm);
 	/* what lies in /work beside its own directories, and whatever the place of shared files holds */
 	put(c, KZ_SURFACE_PROJECTION,
-	    home < 0 || code < 0 ?
-		    -1 :
-		    sum(has_more(work, KZ_SPACE_IN_WORK + home + code), kz_space_shared_use(s)));
-	if (listed < 0 || kz_space_use(s, &u, NULL) != KZ_OK)
+	    home < 0 || code < 0 ? -1 :
+				   sum(has_more(work, KZ_SPACE_IN_WORK + home + code),
+				       kz_space_beyond_root(s->shared)));
+	if (listed < 0 || kz_space_use(s->dir, &u, NULL) != KZ_OK)
 		return;
 	/* used and shown by no listing: held open though its name is gone */
 	put(c, KZ_SURFACE_DISK,
 	    u.bytes_used + u.inodes_used - (KZ_SPACE_OWN_INODES - KZ_SPACE_IN_WORK) - listed);
-	(void)kz_str_format(sizes, sizeof sizes, NULL, "%lld/%lld", (long long)u.bytes_total,
-			    (long long)u.inodes_total);
-	kz_sha256_hex(sizes, strlen(sizes), c->at[KZ_SURFACE_DISK].digest);
+	put_sizes(c, KZ_SURFACE_DISK, &u);
 }
 
 enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const struct kz_space *s,
@@ -157,6 +173,7 @@ enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const st
 	if (rc != KZ_OK)
 		return rc;
 	take_space(c, s);
+	take_packages(c, s);
 	put(c, KZ_SURFACE_PROCESSES, count_processes());
 	put(c, KZ_SURFACE_DESCRIPTORS, count_descriptors(clients));
 	put(c, KZ_SURFACE_KEYS, count_keys());

@@ -65,6 +65,7 @@ bool kz_dirty_outside(enum kz_surface s, const struct kz_boot *b, const struct k
 	case KZ_SURFACE_PROCESSES: return linger(b, false);
 	case KZ_SURFACE_CGROUP: extra++; return linger(b, true);
 	case KZ_SURFACE_WORKSPACE: return touch(space, KZ_SPACE_HOME "/.left");
+	case KZ_SURFACE_PACKAGES: return touch(space, KZ_SPACE_PACKAGES "/left");
 	case KZ_SURFACE_TMP: return touch(space, KZ_SPACE_VTMP "/left");
 	case KZ_SURFACE_SHM_FILES: return touch(space, KZ_SPACE_SHM "/left");
 	case KZ_SURFACE_PROJECTION:

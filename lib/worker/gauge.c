@@ -125,3 +125,23 @@ int64_t kz_gauge_peak_reset(const struct kz_boot *b)
 	now = kz_gauge_memory(b);
 	return now > 0 ? now : 0;
 }
+
+static int put(int fd, int64_t n)
+{
+	char t[24];
+
+	if (fd < 0)
+		return 0;
+	if (kz_str_format(t, sizeof t, NULL, "%lld", (long long)n) != KZ_OK)
+		return -1;
+	return pwrite(fd, t, strlen(t), 0) == (ssize_t)strlen(t) ? 0 : -1;
+}
+
+int kz_gauge_memory_bound(const struct kz_boot *b, int64_t was, int64_t bytes)
+{
+	/* version 1 takes no bound of memory over the one of memory and swap */
+	int first = bytes > was ? b->fds.swap_max : b->fds.memory_max;
+	int then = bytes > was ? b->fds.memory_max : b->fds.swap_max;
+
+	return put(first, bytes) < 0 ? -1 : put(then, bytes);
+}

@@ -189,6 +189,11 @@ static void run(struct init *in, const struct kz_init_ask *ask, const int fds[KZ
 		say_failure(KZ_SAY_REFUSED, "cgroup", in->join_errno);
 		return;
 	}
+	/* the step that installs, which is the one with the way to the gateway */
+	if (ask->value - 1 == KZ_WAY_GATEWAY && kz_mounts_open_packages() < 0) {
+		say_failure(KZ_SAY_REFUSED, "packages", errno);
+		return;
+	}
 	if (ask->value && say_listener((enum kz_way)(ask->value - 1)) < 0) {
 		say_failure(KZ_SAY_REFUSED, "listener", errno);
 		return;

@@ -68,15 +68,23 @@ static int bind_at(int dir, const char *path, int root, const char *to)
 	return fd < 0 ? -1 : kz_mount_move(fd, root, to);
 }
 
-/* Shown without a way to write: the mount is read-only, and nothing is mounted below it. */
-static int bind_shared(int space, int root)
+/* A file system inside the tenant's, shown without a way to write: the mount is read-only, and nothing is mounted below it. */
+static int bind_part(int space, int root, const char *place, uint64_t more)
 {
-	kz_auto_close int fd = kz_mount_copy(space, KZ_SPACE_SHARED);
+	kz_auto_close int fd = kz_mount_copy(space, place);
 
 	return fd < 0 || kz_mount_set(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-						  MOUNT_ATTR_NOEXEC) < 0 ?
+						  more) < 0 ?
 		       -1 :
-		       kz_mount_move(fd, root, KZ_SPACE_SHARED);
+		       kz_mount_move(fd, root, place);
+}
+
+int kz_mounts_open_packages(void)
+{
+	struct mount_attr a = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	return (int)syscall(SYS_mount_setattr, AT_FDCWD, "/" KZ_SPACE_PACKAGES, AT_SYMLINK_NOFOLLOW,
+			    &a, sizeof a);
 }
 
 static const char *mount_space(int space, int root)
@@ -90,7 +98,9 @@ static const char *mount_space(int space, int root)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (bind_at(space, places[i][0], root, places[i][1]) < 0)
 			return places[i][1];
-	return bind_shared(space, root) < 0 ? KZ_SPACE_SHARED : NULL;
+	if (bind_part(space, root, KZ_SPACE_SHARED, MOUNT_ATTR_NOEXEC) < 0)
+		return KZ_SPACE_SHARED;
+	return bind_part(space, root, KZ_SPACE_PACKAGES, 0) < 0 ? KZ_SPACE_PACKAGES : NULL;
 }
 
 /*

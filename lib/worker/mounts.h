@@ -21,5 +21,7 @@ int kz_mount_set(int mount_fd, uint64_t attr);
  * remains.  out: NULL, or the step that failed (static) and errno
  */
 const char *kz_mounts_enter_tenant(const char *space);
+/* Inside that root: let the packages be written to, which are shown read-only, for as long as these namespaces live. out: 0, or -1 and errno */
+int kz_mounts_open_packages(void);
 
 #endif

@@ -16,7 +16,7 @@
 #define KZ_SPACE_HOME "work/space"
 #define KZ_SPACE_CODE "work/code"
 #define KZ_SPACE_SHARED "work/shared"        /* a file system of its own is mounted there */
-#define KZ_SPACE_PACKAGES "work/packages"    /* what was installed for a run */
+#define KZ_SPACE_PACKAGES "work/packages"    /* what was installed for a run: another file system */
 #define KZ_SPACE_MODULES "work/node_modules" /* a link to its node_modules, where node looks */
 #define KZ_SPACE_IN_WORK 5                   /* these five */
 #define KZ_SPACE_TMP "tmp"

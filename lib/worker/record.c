@@ -11,7 +11,7 @@ const char *kz_run_look(struct kz_run *r)
 {
 	struct kz_space_use u;
 
-	if (kz_space_use(r->space, &u, NULL) == KZ_OK) {
+	if (kz_space_use(r->space->dir, &u, NULL) == KZ_OK) {
 		r->hit_disk |= u.bytes_free == 0;
 		r->hit_inodes |= u.inodes_total > 0 && u.inodes_free == 0;
 	}

@@ -16,7 +16,6 @@
 #include "worker/client.h"
 #include "worker/dirty.h"
 #include "worker/view.h"
-#include "worker/view.h"
 
 #define END_PATIENCE KZ_SECONDS(10)
 #define MAKE_PATIENCE                                                                              \
@@ -60,7 +59,7 @@ static bool take_next(struct kz_worker *w)
 		w->wall = w->next;
 		w->space = w->next_space;
 		w->next = (struct kz_wall)KZ_WALL_INIT;
-		w->next_space.dir = w->next_space.shared = -1;
+		w->next_space = (struct kz_space)KZ_SPACE_NONE;
 		return true;
 	}
 	kz_log(KZ_LOG_WARNING, "the next wall is made again", "text", err.text, NULL);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "port/json.h"
 #include "rule/reason.h"
+#include "rule/tmpfs.h"
 #include "worker/gauge.h"
 #include "worker/runpriv.h"
 
@@ -31,6 +32,45 @@ static int64_t peak_of(const struct kz_run *r)
 	if (peak < 0) /* unread */
 		return peak;
 	return peak > r->peak_from ? peak - r->peak_from : 0;
+}
+
+static bool is_installing(const struct kz_run *r)
+{
+	return r->execution[0] && r->way == KZ_WAY_GATEWAY;
+}
+
+/*
+ * Files in memory are charged to who wrote them.  Packages are nobody's program: while they are
+ * installed, and for what an installation left in the tenant's account, the bound is that much higher.
+ */
+static enum kz_rc bound_memory(struct kz_run *r, struct kz_err *err)
+{
+	const struct kz_boot *b = r->boot;
+	int64_t more = is_installing(r) ? kz_tmpfs_memory(b->packages_bytes, b->packages_inodes) :
+					  r->space->packages_charged;
+
+	if (b->memory_bytes + more == r->memory_bound)
+		return KZ_OK;
+	if (kz_gauge_memory_bound(b, r->memory_bound, b->memory_bytes + more) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot change the bound of memory");
+	r->memory_bound = b->memory_bytes + more;
+	return KZ_OK;
+}
+
+/* What an installation added to the tenant's account, as far as it can be packages. */
+static void take_charge(struct kz_run *r)
+{
+	struct kz_space *s = r->space;
+	int64_t now = kz_gauge_memory(r->boot), most;
+	struct kz_space_use u;
+
+	if (!is_installing(r) || kz_space_use(s->packages, &u, NULL) != KZ_OK)
+		return;
+	most = kz_tmpfs_memory(u.bytes_used, u.inodes_used);
+	if (now > r->memory_from)
+		s->packages_charged += now - r->memory_from;
+	if (s->packages_charged > most)
+		s->packages_charged = most;
 }
 
 static void finish(struct kz_run *r)
@@ -53,6 +93,7 @@ static void finish(struct kz_run *r)
 		r->cause = cause;
 	if (!r->boot->single_use)
 		r->peak = peak_of(r);
+	take_charge(r);
 	n = kz_keep_end(&r->keep, &held);
 	if (n && calls.on_output)
 		calls.on_output(r->arg, 1, held, n);
@@ -196,6 +237,7 @@ struct kz_run *kz_run_new(struct kz_serve *s, const struct kz_boot *b, struct kz
 			      .wall = w,
 			      .space = space,
 			      .pipe = { -1, -1, -1 },
+			      .memory_bound = b->memory_bytes,
 			      .channel.fd = -1 };
 	kz_buf_init(&r->input, KZ_RUN_WINDOW);
 	/* made once: descriptors of process 1 are counted, so their number must not depend on history */
@@ -294,20 +336,25 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	r->way = ask->way;
 	if (ask->execution)
 		(void)kz_str_copy(r->execution, sizeof r->execution, ask->execution, NULL);
+	r->memory_from = kz_gauge_memory(r->boot);
 }
 
 enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,
 			const struct kz_run_calls *calls, void *arg, struct kz_err *err)
 {
 	int fds[KZ_RUN_FDS] = { -1, -1, -1, -1, -1 };
-	const struct kz_init_ask a = { .what = KZ_ASK_RUN,
-				       .value = ask->execution ? 1 + (int)ask->way : 0,
-				       .open_files = ask->open_files,
-				       .file_bytes = r->boot->disk_bytes + FILE_ROOM };
+	struct kz_init_ask a = { .what = KZ_ASK_RUN,
+				 .value = ask->execution ? 1 + (int)ask->way : 0,
+				 .open_files = ask->open_files,
+				 .file_bytes = r->boot->disk_bytes + FILE_ROOM };
 	enum kz_rc rc;
 
 	begin(r, ask, calls, arg);
-	rc = kz_keep_start(&r->keep, ask->output_bytes, err);
+	if (is_installing(r) && a.file_bytes < r->boot->packages_bytes + FILE_ROOM)
+		a.file_bytes = r->boot->packages_bytes + FILE_ROOM;
+	rc = bound_memory(r, err);
+	if (rc == KZ_OK)
+		rc = kz_keep_start(&r->keep, ask->output_bytes, err);
 	if (rc == KZ_OK)
 		rc = kz_run_make_pipes(r, fds, err);
 	if (rc == KZ_OK)

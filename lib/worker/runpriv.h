@@ -62,6 +62,8 @@ struct kz_run {
 	struct kz_run_marks before, after;
 	int64_t peak;      /* or the highest that was seen so far */
 	int64_t peak_from; /* what was charged when it began */
+	int64_t memory_bound,
+		memory_from; /* of the tenant's group; what it had when an installation began */
 };
 
 /* runio.c */

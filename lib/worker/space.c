@@ -15,6 +15,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "rule/projection.h"
+#include "rule/tmpfs.h"
 #include "worker/guest.h"
 #include "worker/mounts.h"
 
@@ -84,34 +85,61 @@ static enum kz_rc mount_classic(const struct kz_boot *b, const char *size, struc
 	return KZ_OK;
 }
 
-/*
- * The file system of read-only files.  Each of them may begin a page of its own, so that
- * the bound of bytes is what the rules say, to the byte; its root is an inode.
- */
-static enum kz_rc mount_shared(struct kz_space *s, bool is_classic, struct kz_err *err)
+/* Another file system inside the tenant's. */
+struct part {
+	const char *place, *mode;
+	int64_t bytes, inodes;
+	unsigned long flags; /* MS_* */
+	uint64_t attr;       /* the same as MOUNT_ATTR_* */
+};
+
+static enum kz_rc mount_part(const struct kz_space *s, bool is_classic, const struct part *p,
+			     int *root, struct kz_err *err)
 {
-	char size[32], inodes[32], all[96];
-	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", "0555", NULL };
-	long long bytes = KZ_PRJ_BYTES + KZ_PRJ_FILES * (long long)sysconf(_SC_PAGESIZE);
+	char size[32], inodes[32], all[96], at[64];
+	const char *const options[] = { "size", size, "nr_inodes", inodes, "mode", p->mode, NULL };
 	kz_auto_close int mfd = -1;
 
-	if (kz_str_format(size, sizeof size, err, "%lld", bytes) ||
-	    kz_str_format(inodes, sizeof inodes, err, "%d", KZ_PRJ_FILES + 1) ||
-	    kz_str_format(all, sizeof all, err, "size=%s,mode=0555", size))
+	if (kz_str_format(size, sizeof size, err, "%lld", (long long)p->bytes) ||
+	    kz_str_format(inodes, sizeof inodes, err, "%lld", (long long)p->inodes) ||
+	    kz_str_format(all, sizeof all, err, "size=%s,mode=%s", size, p->mode) ||
+	    kz_str_format(at, sizeof at, err, KZ_SPACE_AT "/%s", p->place))
 		return KZ_E_DATA;
-	if (is_classic) {
-		if (mount("tmpfs", KZ_SPACE_AT "/" KZ_SPACE_SHARED, "tmpfs",
-			  MS_NOSUID | MS_NODEV | MS_NOEXEC, all) < 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot make the place of shared files");
-	} else {
-		mfd = kz_mount_make("tmpfs", options,
-				    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-		if (mfd < 0 || kz_mount_move(mfd, s->dir, KZ_SPACE_SHARED) < 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot make the place of shared files");
-	}
-	s->shared = openat(s->dir, KZ_SPACE_SHARED, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return s->shared < 0 ? kz_err_sys(err, KZ_E_OS, "cannot open the place of shared files") :
-			       KZ_OK;
+	if (!is_classic)
+		mfd = kz_mount_make("tmpfs", options, p->attr);
+	if (is_classic ? mount("tmpfs", at, "tmpfs", p->flags, all) < 0 :
+			 mfd < 0 || kz_mount_move(mfd, s->dir, p->place) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot make /%s", p->place);
+	*root = openat(s->dir, p->place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *root < 0 ? kz_err_sys(err, KZ_E_OS, "cannot open /%s", p->place) : KZ_OK;
+}
+
+/* Each of the read-only files may begin a page of its own, so that the bound of bytes is what the rules say, to the byte; its root is an inode. */
+static enum kz_rc mount_parts(struct kz_space *s, const struct kz_boot *b, struct kz_err *err)
+{
+	const struct part shared = {
+		.place = KZ_SPACE_SHARED,
+		.mode = "0555",
+		.bytes = kz_tmpfs_bytes(KZ_PRJ_BYTES, KZ_PRJ_FILES, sysconf(_SC_PAGESIZE)),
+		.inodes = KZ_PRJ_FILES + 1,
+		.flags = MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		.attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+	};
+	const struct part packages = {
+		.place = KZ_SPACE_PACKAGES,
+		.mode = "0755",
+		.bytes = b->packages_bytes,
+		.inodes = b->packages_inodes + 1,
+		.flags = MS_NOSUID | MS_NODEV,
+		.attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+	};
+
+	if (mount_part(s, b->single_use, &shared, &s->shared, err) ||
+	    mount_part(s, b->single_use, &packages, &s->packages, err))
+		return KZ_E_OS;
+	if (fchown(s->packages, b->tenant_uid, b->tenant_gid) < 0)
+		return kz_err_sys(err, KZ_E_OS, "cannot hand /%s over", packages.place);
+	return KZ_OK;
 }
 
 enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boot *b,
@@ -128,15 +156,15 @@ enum kz_rc kz_space_open(struct kz_space *s, const char *at, const struct kz_boo
 		return KZ_E_DATA;
 	if (b->single_use ? mount_classic(b, size, err) : mount_whole(at, b, options, err))
 		return err ? err->rc : KZ_E_OS;
+	*s = (struct kz_space)KZ_SPACE_NONE;
 	s->at = at;
-	s->shared = -1;
 	s->dir = open(at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir < 0) {
 		kz_err_sys(err, KZ_E_OS, "cannot open the tenant's file system");
 		umount2(at, MNT_DETACH);
 		return KZ_E_OS;
 	}
-	if (mount_shared(s, b->single_use, err) != KZ_OK) {
+	if (mount_parts(s, b, err) != KZ_OK) {
 		kz_space_close(s);
 		return KZ_E_OS;
 	}
@@ -153,13 +181,16 @@ enum kz_rc kz_space_settle(struct kz_space *s, struct kz_err *err)
 
 void kz_space_close(struct kz_space *s)
 {
+	const char *at = s->at;
+	const int all[] = { s->packages, s->shared, s->dir };
+
 	if (s->dir < 0)
 		return;
-	if (s->shared >= 0)
-		close(s->shared);
-	close(s->dir);
-	s->dir = s->shared = -1;
-	umount2(s->at, MNT_DETACH);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i] >= 0)
+			close(all[i]);
+	*s = (struct kz_space)KZ_SPACE_NONE;
+	umount2(at, MNT_DETACH);
 }
 
 #define DEPTH_MAX 64
@@ -204,20 +235,11 @@ int64_t kz_space_entries(const struct kz_space *s, const char *dir, int64_t most
 	return fd < 0 ? -1 : count_below(fd, most, 0);
 }
 
-int64_t kz_space_shared_use(const struct kz_space *s)
+enum kz_rc kz_space_use(int root, struct kz_space_use *out, struct kz_err *err)
 {
 	struct statfs f;
 
-	if (s->shared < 0 || fstatfs(s->shared, &f) < 0)
-		return -1;
-	return (int64_t)(f.f_blocks - f.f_bfree) * f.f_bsize + (int64_t)(f.f_files - f.f_ffree) - 1;
-}
-
-enum kz_rc kz_space_use(const struct kz_space *s, struct kz_space_use *out, struct kz_err *err)
-{
-	struct statfs f;
-
-	if (s->dir < 0 || fstatfs(s->dir, &f) < 0)
+	if (root < 0 || fstatfs(root, &f) < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot measure the tenant's file system");
 	*out = (struct kz_space_use){
 		.bytes_used = (int64_t)(f.f_blocks - f.f_bfree) * f.f_bsize,
@@ -228,4 +250,11 @@ enum kz_rc kz_space_use(const struct kz_space *s, struct kz_space_use *out, stru
 		.inodes_total = (int64_t)f.f_files,
 	};
 	return KZ_OK;
+}
+
+int64_t kz_space_beyond_root(int root)
+{
+	struct kz_space_use u = { 0 };
+
+	return kz_space_use(root, &u, NULL) == KZ_OK ? u.bytes_used + u.inodes_used - 1 : -1;
 }

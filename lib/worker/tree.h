@@ -64,7 +64,9 @@ enum kz_rc kz_tree_in_add(struct kz_tree_in *t, const void *p, size_t n, struct 
 /* The stream ended. out: how many entries. err: as above, when it was cut */
 enum kz_rc kz_tree_in_end(struct kz_tree_in *t, int64_t *count, struct kz_err *err);
 
-/* Put an empty directory in the place of whatever is there, however deep. in: dir: the root of the tenant's file system; place: KZ_SPACE_HOME or KZ_SPACE_PACKAGES. err: worker_fault */
+/* Empty the root of a file system, however deep it is and whatever is in it; full is fine. err: worker_fault */
+enum kz_rc kz_tree_empty(int root, uid_t uid, gid_t gid, struct kz_err *err);
+/* Put an empty directory in the place of whatever is there, however deep. in: dir: the root of the tenant's file system; place: KZ_SPACE_HOME. err: worker_fault */
 enum kz_rc kz_tree_clear(int dir, const char *place, uid_t uid, gid_t gid, struct kz_err *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "worker/space.h"
 #include "worker/tree.h"
 
-/* Directories on their way out, in the root of the tenant's file system, where it sees nothing. */
+/* Directories on their way out, in a root of the tenant's file systems, while nothing of it is alive. */
 struct trash {
 	int root;
 	long next;
@@ -34,11 +35,14 @@ static int discard(struct trash *t, int dir, const char *name)
 		return 0;
 	if (errno != EISDIR && errno != EPERM)
 		return -1;
-	trash_name(to, t->next);
-	if (renameat(dir, name, t->root, to) < 0)
-		return -1;
-	t->next++;
-	return 0;
+	for (;;) {
+		trash_name(to, t->next++);
+		if (renameat2(dir, name, t->root, to, RENAME_NOREPLACE) == 0)
+			return 0;
+		/* the root of the packages may hold any name */
+		if (errno != EEXIST)
+			return -1;
+	}
 }
 
 /* out: how many there were, -1 on failure */
@@ -95,6 +99,51 @@ static int clear(int dir, const char *place, uid_t uid, gid_t gid)
 	if (mkdirat(dir, place, 0755) < 0)
 		return -1;
 	return fchownat(dir, place, uid, gid, AT_SYMLINK_NOFOLLOW);
+}
+
+/* One pass over the root of the packages, whose directories are emptied where they are. out: how many there were, -1 on failure */
+static long empty_root(struct trash *t, DIR *d)
+{
+	struct dirent *e;
+	long n = 0;
+
+	rewinddir(d);
+	for (errno = 0; (e = readdir(d)); errno = 0) {
+		if (kz_str_eq(e->d_name, ".") || kz_str_eq(e->d_name, ".."))
+			continue;
+		if (unlinkat(t->root, e->d_name, 0) < 0 &&
+		    ((errno != EISDIR && errno != EPERM) || remove_one(t, e->d_name) < 0))
+			return -1;
+		n++;
+	}
+	return errno ? -1 : n;
+}
+
+static int empty(int root, uid_t uid, gid_t gid)
+{
+	struct trash t = { .root = root, .next = 1 };
+	kz_auto_closedir DIR *d = NULL;
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	long n;
+
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (fchown(root, 0, 0) < 0 || fchmod(root, 0755) < 0)
+		return -1;
+	while ((n = empty_root(&t, d)) > 0)
+		;
+	return n < 0 ? -1 : fchown(root, uid, gid);
+}
+
+enum kz_rc kz_tree_empty(int root, uid_t uid, gid_t gid, struct kz_err *err)
+{
+	if (empty(root, uid, gid) == 0)
+		return KZ_OK;
+	return kz_refuse(err, KZ_R_WORKER_FAULT, "the packages cannot be emptied: error %d", errno);
 }
 
 enum kz_rc kz_tree_clear(int dir, const char *place, uid_t uid, gid_t gid, struct kz_err *err)

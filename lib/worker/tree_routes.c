@@ -36,34 +36,40 @@ static enum kz_rc label_of(const struct kz_json *o, const char **label, struct k
 }
 
 /* Which of the two trees: the workspace unless it says otherwise. */
-static enum kz_rc place_of(const struct kz_json *o, const char **place, struct kz_err *err)
+static enum kz_rc place_of(const struct kz_json *o, bool *is_packages, struct kz_err *err)
 {
 	const char *name = kz_json_get(o, "place") ? kz_json_str(o, "place", "") : "space";
 
-	bool is_packages = kz_str_eq(name, "packages");
-
-	*place = is_packages ? KZ_SPACE_PACKAGES : KZ_SPACE_HOME;
-	if (!is_packages && !kz_str_eq(name, "space"))
+	*is_packages = kz_str_eq(name, "packages");
+	if (!*is_packages && !kz_str_eq(name, "space"))
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "the place is unknown");
 	return KZ_OK;
 }
 
-static enum kz_rc open_place(struct kz_worker *w, const char *place, int *dir, struct kz_err *err)
+static enum kz_rc open_place(struct kz_worker *w, bool is_packages, int *dir, struct kz_err *err)
 {
-	*dir = kz_space_at(w->space.dir, place, O_RDONLY | O_DIRECTORY, 0);
-	return *dir < 0 ? kz_refuse(err, KZ_R_WORKER_FAULT, "/%s cannot be opened: error %d", place,
+	*dir = kz_space_at(is_packages ? w->space.packages : w->space.dir,
+			   is_packages ? "." : KZ_SPACE_HOME, O_RDONLY | O_DIRECTORY, 0);
+	return *dir < 0 ? kz_refuse(err, KZ_R_WORKER_FAULT, "the tree cannot be opened: error %d",
 				    errno) :
 			  KZ_OK;
 }
 
 /* out: a tree that can be neither emptied nor believed ends the worker's use */
-static enum kz_rc clear(struct kz_worker *w, const char *place, struct kz_err *err)
+static enum kz_rc clear(struct kz_worker *w, bool is_packages, struct kz_err *err)
 {
-	enum kz_rc rc =
-		kz_tree_clear(w->space.dir, place, w->boot.tenant_uid, w->boot.tenant_gid, err);
+	uid_t uid = w->boot.tenant_uid;
+	gid_t gid = w->boot.tenant_gid;
+	enum kz_rc rc;
 
-	if (kz_str_eq(place, KZ_SPACE_HOME))
+	if (is_packages) {
+		rc = kz_tree_empty(w->space.packages, uid, gid, err);
+		/* what comes is charged to process 1 */
+		w->space.packages_charged = 0;
+	} else {
+		rc = kz_tree_clear(w->space.dir, KZ_SPACE_HOME, uid, gid, err);
 		w->tenure.label[0] = 0;
+	}
 	if (rc != KZ_OK)
 		w->tenure.state = KZ_TENURE_BROKEN;
 	return rc;
@@ -93,18 +99,18 @@ static enum kz_rc begin_get(struct kz_client *c, const struct kz_json *o, int64_
 {
 	const struct kz_walk_bounds b = { .bytes = kz_json_num(o, "bytes", -1),
 					  .entries = kz_json_num(o, "entries", -1) };
-	const char *place;
+	bool is_packages;
 	int dir;
 
 	if (check(c, o, err) != KZ_OK)
 		return KZ_E_TEMPFAIL;
-	if (place_of(o, &place, err) != KZ_OK)
+	if (place_of(o, &is_packages, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (b.bytes < 0 || b.entries < 0)
 		return kz_refuse(err, KZ_R_MALFORMED_INPUT, "a bound is missing");
 	if (c->w->tree_in)
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the workspace is on its way in");
-	if (open_place(c->w, place, &dir, err) != KZ_OK)
+	if (open_place(c->w, is_packages, &dir, err) != KZ_OK)
 		return KZ_E_OS;
 	return kz_tree_out_new(dir, &b, &c->tree, length, err);
 }
@@ -156,7 +162,7 @@ static void drop_in(struct kz_worker *w)
 	w->tree_in = NULL;
 	w->tree_from = NULL;
 	if (w->tenure.state == KZ_TENURE_BOUND)
-		(void)clear(w, w->tree_place, NULL);
+		(void)clear(w, w->tree_is_packages, NULL);
 }
 
 void kz_client_tree_gone(struct kz_client *c)
@@ -194,17 +200,18 @@ void kz_client_tree_stop(struct kz_worker *w)
 static enum kz_rc begin_put(struct kz_client *c, const struct kz_json *o, struct kz_err *err)
 {
 	struct kz_worker *w = c->w;
-	const char *label, *place;
+	const char *label;
+	bool is_packages;
 	int dir;
 
 	if (check(c, o, err) != KZ_OK || label_of(o, &label, err) != KZ_OK ||
-	    place_of(o, &place, err) != KZ_OK)
+	    place_of(o, &is_packages, err) != KZ_OK)
 		return KZ_E_DATA;
 	if (kz_client_tree_is_moving(w))
 		return kz_refuse(err, KZ_R_WORKER_REFUSED, "the workspace is on its way");
-	if (clear(w, place, err) != KZ_OK || open_place(w, place, &dir, err) != KZ_OK)
+	if (clear(w, is_packages, err) != KZ_OK || open_place(w, is_packages, &dir, err) != KZ_OK)
 		return KZ_E_OS;
-	w->tree_place = place;
+	w->tree_is_packages = is_packages;
 	w->tree_in = kz_tree_in_new(dir, w->boot.tenant_uid, w->boot.tenant_gid);
 	if (!w->tree_in)
 		return kz_refuse(err, KZ_R_WORKER_FAULT, "out of memory");
@@ -266,7 +273,7 @@ void kz_client_tree_end(struct kz_client *c, const struct kz_json *o, struct kz_
 	w->tree_in = NULL;
 	w->tree_from = NULL;
 	/* the label names what the workspace holds, whatever packages there are */
-	if (kz_str_eq(w->tree_place, KZ_SPACE_HOME))
+	if (!w->tree_is_packages)
 		(void)kz_str_copy(w->tenure.label, KZ_TENURE_LABEL, w->tree_label, NULL);
 	j = kz_json_object();
 	kz_json_set_int(j, "entries", count);

@@ -156,8 +156,7 @@ enum kz_rc kz_worker_main(struct kz_err *err)
 	enum kz_rc rc;
 
 	w.wall = w.next = (struct kz_wall)KZ_WALL_INIT;
-	w.space.dir = w.next_space.dir = -1;
-	w.space.shared = w.next_space.shared = -1;
+	w.space = w.next_space = (struct kz_space)KZ_SPACE_NONE;
 	kz_tenure_clean(&w.tenure);
 	umask(0);
 	signal(SIGPIPE, SIG_IGN);

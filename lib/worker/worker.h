@@ -50,7 +50,7 @@ struct kz_worker {
 	struct kz_tree_in *tree_in; /* the workspace on its way in, from one connection */
 	struct kz_client *tree_from;
 	char tree_label[KZ_TENURE_LABEL]; /* what it will be called */
-	const char *tree_place;           /* KZ_SPACE_HOME or KZ_SPACE_PACKAGES; static */
+	bool tree_is_packages;
 	char reset_token[129];
 	char reset_dirty[32]; /* fault build */
 };

@@ -513,7 +513,7 @@ const struct kz_reason_row kz_reason_rows[KZ_REASON_COUNT] = {
 	[KZ_R_DEPENDENCY_TIMEOUT] = { .code = "dependency_timeout", .status = 75, .is_refusal = true,
 		.text = "the installation was not done in time (SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS)" },
 	[KZ_R_PACKAGES_OVER_BOUND] = { .code = "packages_over_bound", .status = 65, .is_refusal = true,
-		.text = "the installed packages are over their bound (KZ_PACKAGES_MAX_BYTES)" },
+		.text = "the installed packages are over their bound (KZ_PACKAGES_MAX_BYTES, KZ_PACKAGES_INODES)" },
 	[KZ_R_PACKAGES_DAMAGED] = { .code = "packages_damaged", .status = 70, .is_refusal = false,
 		.text = "the installed packages of this workspace are cut, altered or gone" },
 	[KZ_R_IMAGE_INVALID] = { .code = "image_invalid", .status = 78, .is_refusal = true,

@@ -386,6 +386,12 @@ const struct kz_setting kz_setting_table[KZ_SETTING_COUNT] = {
 		.least = 1024, .most = 10737418240, .type = KZ_SETTING_INT,
 		.offset = offsetof(struct kz_settings, kz_packages_max_bytes),
 		.size = sizeof(((struct kz_settings *)0)->kz_packages_max_bytes) },
+	[KZ_SETTING_KZ_PACKAGES_INODES] = {
+		.name = "KZ_PACKAGES_INODES", .unit = "files", .default_text = "65536", .choices = "",
+		.what = "files and directories of installed packages, as they are stored and in a worker",
+		.least = 64, .most = 16777216, .type = KZ_SETTING_INT,
+		.offset = offsetof(struct kz_settings, kz_packages_inodes),
+		.size = sizeof(((struct kz_settings *)0)->kz_packages_inodes) },
 	[KZ_SETTING_KZ_KERNEL_VALUE_BYTES] = {
 		.name = "KZ_KERNEL_VALUE_BYTES", .unit = "bytes", .default_text = "4194304", .choices = "",
 		.what = "one saved variable of a kernel",
@@ -500,6 +506,7 @@ void kz_settings_default(struct kz_settings *s)
 		.sandbox_package_max_file_bytes = 100000000,
 		.sandbox_dependency_install_timeout_seconds = 120,
 		.kz_packages_max_bytes = 268435456,
+		.kz_packages_inodes = 65536,
 		.kz_kernel_value_bytes = 4194304,
 		.kz_callback_providers = "",
 		.kz_callback_max_calls = 100,

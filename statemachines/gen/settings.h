@@ -63,6 +63,7 @@ struct kz_settings {
 	int64_t sandbox_package_max_file_bytes; /* bytes */
 	int64_t sandbox_dependency_install_timeout_seconds; /* s */
 	int64_t kz_packages_max_bytes; /* bytes */
+	int64_t kz_packages_inodes; /* files */
 	int64_t kz_kernel_value_bytes; /* bytes */
 	char kz_callback_providers[256]; /* path */
 	int64_t kz_callback_max_calls; /* calls */
@@ -139,6 +140,7 @@ enum kz_setting_id {
 	KZ_SETTING_SANDBOX_PACKAGE_MAX_FILE_BYTES,
 	KZ_SETTING_SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS,
 	KZ_SETTING_KZ_PACKAGES_MAX_BYTES,
+	KZ_SETTING_KZ_PACKAGES_INODES,
 	KZ_SETTING_KZ_KERNEL_VALUE_BYTES,
 	KZ_SETTING_KZ_CALLBACK_PROVIDERS,
 	KZ_SETTING_KZ_CALLBACK_MAX_CALLS,

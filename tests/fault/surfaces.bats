@@ -36,6 +36,7 @@ only_dirty() {
 @test "RESET-1: a process beside the worker's own" { only_dirty processes; }
 @test "RESET-1: a process in the tenant's cgroup" { only_dirty cgroup; }
 @test "RESET-2: a hidden file in the workspace" { only_dirty workspace; }
+@test "RESET-3 BRK-26: a file among the packages" { only_dirty packages; }
 @test "RESET-3: a file in /var/tmp" { only_dirty tmp; }
 @test "RESET-3: a file in /dev/shm" { only_dirty shm_files; }
 @test "RESET-2: an open file without a name" { only_dirty disk; }

@@ -20,7 +20,7 @@ setup_file() {
 	NOWHERE='{"pypi":{"index":"http://127.0.0.1:1/simple/"},"npm":{"registry":"http://127.0.0.1:1/npm/"}}'
 	export REGISTRIES NOWHERE
 	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_ACQUIRE_WAIT_SECONDS=60 \
-		SANDBOX_PACKAGE_REGISTRIES="$REGISTRIES"
+		KZ_RUN_DISK_BYTES=33554432 KZ_RUN_INODES=2000 KZ_RUN_MEMORY_BYTES=268435456 SANDBOX_PACKAGE_REGISTRIES="$REGISTRIES"
 }
 
 teardown_file() {
@@ -38,12 +38,24 @@ setup() {
 
 teardown() {
 	[ ! -e "$BATS_TEST_TMPDIR/changed" ] || set_to SANDBOX_PACKAGE_REGISTRIES "$REGISTRIES"
+	# workers are made anew for another bound
+	[ ! -e "$BATS_TEST_TMPDIR/bounds" ] || bounds_to 268435456 65536
 }
 
 # The gateway reads its settings anew by itself; a run reads them at its start.
 set_to() {
 	touch "$BATS_TEST_TMPDIR/changed"
 	kz config set "$1" "$2" >/dev/null
+}
+
+image() { kz status -j | jq -rs 'map(.image // empty)[0]'; }
+# New bounds of packages, and workers that have them; they differ from what was.
+bounds_to() {
+	local was
+	was=$(image)
+	touch "$BATS_TEST_TMPDIR/bounds"
+	kz config set KZ_PACKAGES_MAX_BYTES="$1" KZ_PACKAGES_INODES="$2" >/dev/null
+	kz_wait 60 eval '[ "$(image)" != "'"$was"'" ] && kz status -j | jq -es "map(.workers.warm // empty)[0] >= 1"'
 }
 
 # kz-run -j of an actor and a conversation; sets status, record, view (of the member)
@@ -265,7 +277,9 @@ except ImportError:
 }
 
 @test "WS-4 BRK-26: packages are of one actor and conversation, beside the workspace, with a lock that satisfies the same request" {
-	jrun -C "$C" -r pure==1.0 -c 'import pure; open("/work/packages/python/pure.py", "w").write("VERSION = 666"); raise SystemExit(3)'
+	jrun -C "$C" -r pure==1.0 -c 'import errno, pure, sys
+try: open("/work/packages/python/pure.py", "w").write("VERSION = 666")
+except OSError as e: sys.exit(3 if e.errno == errno.EROFS else 4)'
 	[ "$status" -eq 3 ]
 	rec '.workspace.bytes == 0 and .snapshot == "unchanged"'
 	: >"$FIX/log"
@@ -306,17 +320,77 @@ except ImportError:
 }
 
 @test "KZ_PACKAGES_MAX_BYTES: packages over their bound start nothing, and the workspace's bound is another" {
+	local before
 	jrun -C "$C" -c 'open("mine", "w").write("x")'
-	set_to KZ_PACKAGES_MAX_BYTES 1000000
+	before=$(jq -c .workspace "$KZ_TEST_RECORD")
+	bounds_to 1000000 65536
 	jrun -C "$C" -r fat -c 'print("ran")'
 	not_run dependency_install_failed
 	rec '.not_run.cause == "packages_over_bound"'
-	set_to KZ_PACKAGES_MAX_BYTES 268435456
+	rec ".workspace.generation == $(jq .generation <<<"$before")"
+	bounds_to 268435456 65536
+	rm "$BATS_TEST_TMPDIR/bounds"
 	set_to SANDBOX_WORKSPACE_MAX_BYTES 100000
 	jrun -C "$C" -r fat -c 'import fat; print(open("mine").read())'
 	[ "$output" = x ]
 	rec '.snapshot == "unchanged" and .packages[0].name == "fat"'
 	set_to SANDBOX_WORKSPACE_MAX_BYTES 8388608
+}
+
+# A run here has 32 MiB of files, 2000 of them, and 256 MiB of memory.
+@test "KZ_PACKAGES_MAX_BYTES KZ_PACKAGES_INODES: packages far larger than a run's files are installed, used, kept, and restored on another worker" {
+	local worker
+	# 120 MiB of packages beside 200 MiB of the program's own, and all the files it may have
+	jrun -C "$C" -r huge -r many -c 'import os, huge, many
+b = bytearray(200 << 20)
+for i in range(3): assert os.path.getsize("/work/packages/python/huge-%d.bin" % i) == 40 << 20
+open("/tmp/mine", "wb").write(bytes(30 << 20))
+open("mine", "w").write("x")
+print(huge.VERSION, many.VERSION, len(os.listdir("/work/packages/python/many_files")), len(b) >> 20)'
+	[ "$status" -eq 0 ]
+	[ "$output" = "1.0 1.0 2500 200" ]
+	rec '.limits_hit == [] and .snapshot == "saved" and .workspace.bytes < 10000'
+	worker=$(jq -r .worker "$KZ_TEST_RECORD")
+	[ -n "$worker" ]
+	# workers of other bounds are other workers
+	bounds_to 268435456 65000
+	: >"$FIX/log"
+	jrun -C "$C" -r huge -r many -c 'import os, huge, many
+b = bytearray(200 << 20)
+print(huge.VERSION, sum(os.path.getsize("/work/packages/python/huge-%d.bin" % i) for i in range(3)) >> 20, len(os.listdir("/work/packages/python/many_files")), open("mine").read())'
+	[ "$output" = "1.0 120 2500 x" ]
+	rec ".worker != \"$worker\""
+	[ ! -s "$FIX/log" ]
+	# the program's own memory is bounded as without packages
+	jrun -C "$C" -c 'b = bytearray(300 << 20); print("ran")'
+	rec '.cause == "memory"'
+	# a bound that was lowered since: they do not fit into a worker any more
+	bounds_to 268435456 1000
+	jrun -C "$C" -c 'print("ran")'
+	not_run packages_over_bound
+	[[ "$error" == *KZ_PACKAGES_MAX_BYTES*KZ_PACKAGES_INODES* ]]
+	bounds_to 268435456 64000
+	jrun -C "$C" -c 'import many; print(many.VERSION)'
+	[ "$output" = 1.0 ]
+}
+
+@test "KZ_PACKAGES_INODES BRK-19: an installer that finds no room has the packages' bound as its cause, in bytes and in files; the workspace stays as it was" {
+	local args generation
+	jrun -C "$C" -c 'open("mine", "w").write("x")'
+	generation=$(jq .workspace.generation "$KZ_TEST_RECORD")
+	# a worker has room for 1 MB, and for the last pages of 200 files
+	bounds_to 1000000 200
+	for args in '-r huge' '-r many' '-l node -r fat'; do
+		# shellcheck disable=SC2086
+		jrun -C "$C" $args -c '1'
+		not_run dependency_install_failed
+		rec '.not_run.cause == "packages_over_bound" and .packages == []'
+		[[ "$error" == *KZ_PACKAGES_MAX_BYTES*KZ_PACKAGES_INODES* ]]
+		rec ".workspace.generation == $generation"
+	done
+	# nothing of it takes room from what is installed next
+	jrun -C "$C" -r pure -c 'import pure; print(pure.VERSION, open("mine").read())'
+	[ "$output" = "1.0+local x" ]
 }
 
 @test "EXEC-8 BRK-19: an install script that speaks in the installer's place and ends it makes no success of it" {
@@ -355,11 +429,11 @@ except ImportError:
 	done
 }
 
-@test "BRK-25 under a held lease: the next run has them, and not what the one before it made of them" {
+@test "BRK-25 under a held lease: the next run has them, as they were installed" {
 	kz-lease acquire -A a -C "$C" -j >lease
 	export KZ_LEASE KZ_LEASE_TOKEN KZ_FENCE
 	KZ_LEASE=$(jq -r .lease lease) KZ_LEASE_TOKEN=$(jq -r .token lease) KZ_FENCE=$(jq -r .fence lease)
-	kz_run -r pure==1.0 -c 'import pure; print(pure.VERSION); open("/work/packages/python/pure.py", "w").write("VERSION = 666")' </dev/null
+	kz_run -r pure==1.0 -c 'import pure; print(pure.VERSION)' </dev/null
 	[ "$output" = 1.0+local ]
 	kz_run -c 'import pure; print(pure.VERSION)' </dev/null
 	[ "$output" = 1.0+local ]

@@ -31,7 +31,7 @@ def metadata(name, version, needs=()):
     return "\n".join(lines + ["Requires-Dist: " + n for n in needs] + [""]).encode()
 
 
-def wheel(name, version, needs=(), more=None):
+def wheel(name, version, needs=(), more=None, packed=False):
     flat = name.replace("-", "_")
     info = "%s-%s.dist-info/" % (flat, version)
     files = {flat + ".py": b"VERSION = %r\n" % version, info + "METADATA": metadata(name, version, needs),
@@ -41,7 +41,7 @@ def wheel(name, version, needs=(), more=None):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as z:
         for path, text in files.items():
-            z.writestr(zipfile.ZipInfo(path), text)  # the same bytes whenever it is made
+            z.writestr(zipfile.ZipInfo(path), text, zipfile.ZIP_DEFLATED if packed else None)  # the same bytes whenever it is made
     return out.getvalue()
 
 
@@ -102,6 +102,9 @@ add_wheel("PyYAML", "99.0")
 add_wheel("fat", "1.0")
 PYPI["fat"] = [("fat-1.0-py3-none-any.whl", wheel("fat", "1.0", more={"fat.bin": os.urandom(3 << 20)}), {})]
 PYPI["pyyaml"] = PYPI.pop("PyYAML")
+# 120 MiB that are little on their way; and many files
+HUGE = {"huge": lambda: {"huge-%d.bin" % i: bytes(40 << 20) for i in range(3)},
+        "many": lambda: {"many_files/%d.txt" % i: b"x" for i in range(2500)}}
 PYPI["stuck"] = [("stuck-1.0.tar.gz", tar({"stuck-1.0/PKG-INFO": metadata("stuck", "1.0"), "stuck-1.0/setup.py": b"""
 import os, subprocess, sys, time
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
@@ -135,10 +138,10 @@ for file in sorted(os.listdir(os.environ["WHEELS"])) if "WHEELS" in os.environ e
 NPM = {}  # name: {version: (manifest, bytes)}
 
 
-def add_npm(name, version, needs=None, **more):
+def add_npm(name, version, needs=None, files=None, **more):
     manifest = {"name": name, "version": version, "dependencies": needs or {}, **more}
     text = json.dumps(manifest).encode()
-    body = tar({"package/package.json": text, "package/index.js": b"module.exports = %s;\n" % json.dumps(version).encode()})
+    body = tar({"package/package.json": text, "package/index.js": b"module.exports = %s;\n" % json.dumps(version).encode(), **(files or {})})
     NPM.setdefault(name, {})[version] = (manifest, body)
 
 
@@ -148,6 +151,7 @@ add_npm("two", "2.0.0", {"one": "^1.0.0"})
 add_npm("@scope/three", "3.0.0", {"two": "2.0.0", "one": "1.0.0"}, readme="secret of the registry " * 100)
 for name in ["bad-integrity", "bad-shasum", "other-host", "relative", "shasum-only", "npm-dies", "scripted"]:
     add_npm(name, "1.0.0")
+add_npm("fat", "1.0.0", files={"package/fat.bin": os.urandom(3 << 20)})
 NPM["scripted"]["1.0.0"][0]["scripts"] = {"postinstall": "node -e 1"}
 
 
@@ -234,6 +238,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.large()
         if name == "pure-moved":
             name = "pure"
+        if name in HUGE and name not in PYPI:
+            PYPI[name] = [(name + "-1.0-py3-none-any.whl", wheel(name, "1.0", more=HUGE[name](), packed=True), {})]
         if name not in PYPI:
             return self.send(404, "text/plain", b"no such project")
         base = "" if name != "away-listed" else "http://%s:%s" % (HOST, open(FOLDER + "/away").read().strip())

@@ -23,6 +23,12 @@ lease() {
 	status=$was
 }
 
+# The stream of the packages that SCRIPT installed is $1.
+packages_of() {
+	WK_PACKAGES=1 lease install "$LEASE" 20000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
+	cp "$WORKER_STATE/out" "$1"
+}
+
 # The stream of what SCRIPT left behind is $1; further arguments are the bounds.
 stream_of() {
 	lease exec "$LEASE" 20000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
@@ -286,18 +292,38 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 
 # shellcheck disable=SC2016 # for the tenant's shell
 @test "BRK-25 BRK-26: packages are a tree of their own beside the workspace, and gone with the lease" {
-	export WK_PACKAGES=1
-	stream_of "$BATS_TEST_TMPDIR/packages" 'cd /work/packages; mkdir -p python/x node_modules/y; echo 1 >python/x/__init__.py
+	packages_of "$BATS_TEST_TMPDIR/packages" 'cd /work/packages; mkdir -p python/x node_modules/y; echo 1 >python/x/__init__.py
 		echo "module.exports = 7" >node_modules/y/index.js; ! touch /work/new 2>/dev/null'
 	[ "$status" -eq 0 ]
 	entries show <"$BATS_TEST_TMPDIR/packages" >"$BATS_TEST_TMPDIR/list"
 	grep -q "^file 0644 [0-9]* 2 b'python/x/__init__.py' " "$BATS_TEST_TMPDIR/list"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/list")" -eq 6 ]
+	# a program reads them, and has no way to change them: they are no room for its files
+	export WK_PACKAGES=1
 	lease tree-put "$LEASE" any "$BATS_TEST_TMPDIR/packages" + health + exec "$LEASE" 20000 1048576 /bin/sh -c \
-		'cat /work/packages/python/x/__init__.py /work/node_modules/y/index.js; echo more >>/work/packages/python/x/__init__.py; ls -A /work/space'
+		'cat /work/packages/python/x/__init__.py /work/node_modules/y/index.js; ls -A /work/space
+		cd /work/packages; echo more >>python/x/__init__.py || touch new || rm -rf python || chmod 777 . || mount -o remount,rw . || echo shut' + \
+		tree-get "$LEASE" 33554432 1000
 	[ "$status" -eq 0 ]
-	[ "$(cat "$WORKER_STATE/out")" = "$(printf '1\nmodule.exports = 7')" ]
+	[ "$(head -c 23 "$WORKER_STATE/out")" = "$(printf '1\nmodule.exports = 7\nsh')" ]
 	[ "$(jq -r 'select(.label != null) | .label' "$WORKER_STATE/said" | head -n 1)" = "" ]
+	tail -c +27 "$WORKER_STATE/out" | cmp - "$BATS_TEST_TMPDIR/packages"
 	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'ls -A /work/packages /work/space'
 	[ "$(tr -d '\n' <"$WORKER_STATE/out")" = "/work/packages:/work/space:" ]
+}
+
+# shellcheck disable=SC2016 # for the tenant's shell
+@test "BRK-26 WS-9: putting packages replaces whatever was installed: deep, closed, full, and under the names of what is thrown away" {
+	packages_of "$BATS_TEST_TMPDIR/s" 'echo 1 >/work/packages/only'
+	[ "$status" -eq 0 ]
+	export WK_PACKAGES=1
+	lease install "$LEASE" 60000 1048576 /bin/sh -c 'cd /work/packages; mkdir gone-1 gone-2; mkdir -p gone-1/gone-1/a/gone-3 x/gone-4/gone-4; echo 1 >gone-5
+		ln -s / up; mkdir sticky; touch sticky/f; chmod 1000 sticky; i=0; while [ $i -lt 200 ]; do mkdir d && cd d || exit 1; i=$((i + 1)); done
+		chmod 0 . /work/packages/gone-1; chmod 1700 /work/packages
+		cd /work/packages; i=0; while [ $i -lt 2000 ] && : >full-$i; do i=$((i + 1)); done 2>/dev/null; exit 0' + \
+		tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 33554432 1000 + exec "$LEASE" 20000 1000 /usr/bin/stat -c %a:%u /work/packages
+	cat "$WORKER_STATE/err"
+	[ "$status" -eq 0 ]
+	[ "$(tail -n 1 "$WORKER_STATE/out" | tail -c 9)" = 755:1000 ]
+	head -c -9 "$WORKER_STATE/out" | cmp - "$BATS_TEST_TMPDIR/s"
 }

@@ -498,7 +498,7 @@ is_quiet() {
 @test "RT-15: process 1 outside of a container refuses, and says what is off" {
 	local boot
 	boot='{"v":1,"worker":"w","instance":"i","secret":"'$(printf '%064d' 0)'","image":"x","tenant_uid":1000,
-		"tenant_gid":1000,"cgroup":"v1","uid_count":3,"capabilities":[],"limits":{"disk_bytes":1,"inodes":1,"pids":1,
+		"tenant_gid":1000,"cgroup":"v1","uid_count":3,"capabilities":[],"limits":{"disk_bytes":1,"inodes":1,"packages_bytes":1,"packages_inodes":1,"pids":1,
 		"memory_bytes":1,"cpus":1,"open_files":1,"output_bytes":1},"fds":{"control":4,"ready":5,"tenant_procs":[6],
 		"procs_read":7,"pids_current":7,"pids_events":7,"memory_events":7,"memory_current":7,"memory_peak":7,"cpu_usage":7}}'
 	run -69 "$WORKER_BUILD/bin/kz-worker" 3<<<"$boot" 4</dev/null 5>"$WORKER_STATE/ready" 6>/dev/null 7</dev/null

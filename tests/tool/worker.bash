@@ -27,6 +27,8 @@ worker_start() {
 	echo 33554432 >"$WORKER_STATE/env/KZ_RUN_DISK_BYTES"
 	echo 1000 >"$WORKER_STATE/env/KZ_RUN_INODES"
 	echo 134217728 >"$WORKER_STATE/env/KZ_RUN_MEMORY_BYTES"
+	echo 50331648 >"$WORKER_STATE/env/KZ_PACKAGES_MAX_BYTES"
+	echo 1500 >"$WORKER_STATE/env/KZ_PACKAGES_INODES"
 	echo 40 >"$WORKER_STATE/env/KZ_RUN_PIDS"
 	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$WORKER_STATE/keys/worker.key"
 	chmod 640 "$WORKER_STATE/keys/worker.key"

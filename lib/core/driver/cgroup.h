@@ -38,6 +38,7 @@ struct kz_cg_limits {
 	int64_t memory_bytes;
 	int64_t pids;
 	int64_t cpu_thousandths;
+	int64_t unit_bytes; /* memory of UNIT, all children together; 0: no bound of its own */
 };
 
 /* Descriptors of the tenant's files for kz-worker; -1 where this host has none. */
@@ -53,6 +54,8 @@ enum kz_cg_file {
 	KZ_CG_MEMORY_EVENTS,
 	KZ_CG_MEMORY_PEAK,
 	KZ_CG_CPU_USAGE,
+	KZ_CG_MEMORY_MAX,
+	KZ_CG_SWAP_MAX, /* of memory and swap together: version 1 with swap accounting */
 	KZ_CG_FILES
 };
 
@@ -71,7 +74,7 @@ bool kz_cg_has(const char *list, const char *controller);
 size_t kz_cg_tree_of(const struct kz_cg *cg, const char *controller);
 /* Does the tenant need a group of its own in this hierarchy? */
 bool kz_cg_is_counted(const struct kz_cg *cg, const struct kz_cg_tree *t);
-/* Make UNIT everywhere and UNIT/child (tenant, or worker) with its limits where they count. err: cgroup_unavailable */
+/* Make UNIT everywhere and UNIT/child (tenant, or worker), both with their limits where they count. err: cgroup_unavailable */
 enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
 		      struct kz_err *err);
 /* What config.json calls UNIT/worker. */

@@ -195,6 +195,15 @@ static enum kz_rc inherit_cpuset(const char *dir, struct kz_err *err)
 	return KZ_OK;
 }
 
+/* What the children may have together, whoever changes the bound of one. */
+static enum kz_rc limit_unit(const struct kz_cg *cg, const struct kz_cg_tree *t, int64_t bytes,
+			     struct kz_err *err)
+{
+	if (!bytes || !(cg->is_v2 || kz_cg_has(t->controllers, "memory")))
+		return KZ_OK;
+	return put_number(t->dir, cg->is_v2 ? "memory.max" : "memory.limit_in_bytes", bytes, err);
+}
+
 enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz_cg_limits *l,
 		      struct kz_err *err)
 {
@@ -213,7 +222,7 @@ enum kz_rc kz_cg_make(const struct kz_cg *cg, const char *child, const struct kz
 				  make_dir(dir, err)))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 		if (kz_str_format(dir, sizeof dir, err, "%s/%s", t->dir, child) ||
-		    make_dir(dir, err))
+		    make_dir(dir, err) || limit_unit(cg, t, l->unit_bytes, err))
 			return err ? err->rc : KZ_E_UNAVAILABLE;
 	}
 	return kz_cg_limit(cg, child, l, err);

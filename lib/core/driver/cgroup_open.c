@@ -10,7 +10,7 @@
 static enum kz_rc open_one(const struct kz_cg *cg, const char *controller, const char *file,
 			   int flags, int *fd, struct kz_err *err)
 {
-	size_t i = kz_cg_tree_of(cg, controller);
+	size_t i = controller ? kz_cg_tree_of(cg, controller) : KZ_CG_NONE;
 	char path[420];
 
 	if (i == KZ_CG_NONE)
@@ -21,6 +21,8 @@ static enum kz_rc open_one(const struct kz_cg *cg, const char *controller, const
 	if (*fd < 0 && errno == EACCES &&
 	    flags == O_RDWR) /* a kernel that cannot reset the peak has it read-only */
 		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd < 0 && errno == ENOENT && flags == O_WRONLY) /* a kernel that does not count swap */
+		return KZ_OK;
 	return *fd < 0 ? kz_cg_fail(err, "open", path) : KZ_OK;
 }
 
@@ -75,6 +77,11 @@ static const struct wanted wanted[] = {
 	  { "memory.max_usage_in_bytes", "memory.peak" },
 	  O_RDWR },
 	{ KZ_CG_CPU_USAGE, { "cpuacct", "cpu" }, { "cpuacct.usage", "cpu.stat" }, O_RDONLY },
+	{ KZ_CG_MEMORY_MAX,
+	  { "memory", "memory" },
+	  { "memory.limit_in_bytes", "memory.max" },
+	  O_WRONLY },
+	{ KZ_CG_SWAP_MAX, { "memory", NULL }, { "memory.memsw.limit_in_bytes", NULL }, O_WRONLY },
 };
 
 enum kz_rc kz_cg_open(const struct kz_cg *cg, int fds[KZ_CG_FILES], struct kz_err *err)

@@ -41,7 +41,7 @@ static void say(struct kz_check *c, enum kz_check_level level, const char *fix, 
 
 void kz_check_cgroups(const struct kz_conf *c, struct kz_check *out)
 {
-	static const struct kz_cg_limits some = { 64 << 20, 16, 1000 };
+	static const struct kz_cg_limits some = { 64 << 20, 16, 1000, 0 };
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_rootless_find lacks;
 	struct kz_cg cg;

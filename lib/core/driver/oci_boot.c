@@ -64,7 +64,8 @@ static void pass_cgroup(struct kz_oci_boot *b, const int files[KZ_CG_FILES])
 		[KZ_CG_PROCS_READ] = "procs_read",       [KZ_CG_PIDS_CURRENT] = "pids_current",
 		[KZ_CG_PIDS_EVENTS] = "pids_events",     [KZ_CG_MEMORY_CURRENT] = "memory_current",
 		[KZ_CG_MEMORY_EVENTS] = "memory_events", [KZ_CG_MEMORY_PEAK] = "memory_peak",
-		[KZ_CG_CPU_USAGE] = "cpu_usage",
+		[KZ_CG_CPU_USAGE] = "cpu_usage",         [KZ_CG_MEMORY_MAX] = "memory_max",
+		[KZ_CG_SWAP_MAX] = "swap_max",
 	};
 	struct kz_json *procs = kz_json_array();
 
@@ -145,6 +146,8 @@ static struct kz_json *limits(const struct kz_settings *s)
 
 	kz_json_set_int(l, "disk_bytes", s->kz_run_disk_bytes);
 	kz_json_set_int(l, "inodes", s->kz_run_inodes);
+	kz_json_set_int(l, "packages_bytes", kz_oci_packages_bytes(s));
+	kz_json_set_int(l, "packages_inodes", s->kz_packages_inodes);
 	kz_json_set_int(l, "pids", s->kz_run_pids);
 	kz_json_set_int(l, "memory_bytes", s->kz_run_memory_bytes);
 	kz_json_set_int(l, "cpus", s->kz_run_cpus);

@@ -15,9 +15,6 @@
 #include "rule/reason.h"
 
 #define CONFIG_MAX (256 << 10)
-#define WORKER_MEMORY                                                                              \
-	(89                                                                                        \
-	 << 20) /* process 1, 48 of it for what passes to the proxy, 9 for shared files; docs/worker-boot.md */
 #define WORKER_PIDS 32
 #define WORKER_OOM_ADJ                                                                             \
 	500 /* when the machine is out of memory, a worker goes before the host's own programs */
@@ -162,19 +159,17 @@ static struct kz_json *namespaces(void)
 
 static struct kz_json *resources(const struct kz_oci *o)
 {
-	const struct kz_settings *s = &o->conf.set;
 	struct kz_json *r = kz_json_object();
 	struct kz_json *devices = kz_json_array();
 	struct kz_json *none = kz_json_object();
 	struct kz_json *memory = kz_json_object();
 	struct kz_json *pids = kz_json_object();
-	/* Files that are put in, and output that waits for a slow reader, are charged to process 1. */
-	int64_t bytes = WORKER_MEMORY + s->sandbox_max_output_bytes + s->kz_run_disk_bytes;
 
 	kz_json_set_bool(none, "allow", false);
 	kz_json_set_str(none, "access", "rwm");
 	kz_json_append(devices, none);
-	kz_json_set_int(memory, "limit", bytes);
+	/* files that are put in, and output that waits for a slow reader, are charged to process 1 */
+	kz_json_set_int(memory, "limit", kz_oci_worker_memory(&o->conf.set));
 	kz_json_set_int(pids, "limit", WORKER_PIDS);
 	kz_json_set(r, "devices", devices);
 	kz_json_set(r, "memory", memory);

@@ -11,9 +11,6 @@
 #include "rule/reason.h"
 
 #define UNDO_SECONDS 10
-#define KERNEL_MEMORY (256 << 20) /* of a single-use worker beyond what its tenant may have */
-#define KERNEL_TASKS 256
-#define KERNEL_TASKS_EACH 4
 
 static enum kz_rc bound(const struct kz_oci_record *r, const struct kz_oci_boot *b,
 			struct kz_err *err)
@@ -74,28 +71,11 @@ static enum kz_rc launch(const struct kz_oci *o, const struct kz_oci_record *r,
 	return kz_oci_runtime_start(&l, until, err);
 }
 
-/*
- * The tenant's bounds, with one process more than a run may have: its own process 1.
- * A worker that is used once has one group for all of it: the runtime's kernel with
- * its threads and heap, process 1, the files and the tenant, whose own bounds are held inside.
- */
-static struct kz_cg_limits limits_of(const struct kz_settings *s, bool single_use)
-{
-	if (!single_use)
-		return (struct kz_cg_limits){ s->kz_run_memory_bytes, s->kz_run_pids + 1,
-					      s->kz_run_cpus };
-	return (struct kz_cg_limits){ s->kz_run_memory_bytes + s->kz_run_disk_bytes +
-					      s->sandbox_max_output_bytes + KERNEL_MEMORY,
-				      KERNEL_TASKS + KERNEL_TASKS_EACH * s->kz_run_pids,
-				      s->kz_run_cpus };
-}
-
 /* From the record that stands to a worker that is ready. */
 static enum kz_rc build(const struct kz_oci *o, const struct kz_oci_record *r,
 			struct kz_deadline until, struct kz_json **posture, struct kz_err *err)
 {
-	const struct kz_settings *s = &o->conf.set;
-	struct kz_cg_limits limits = limits_of(s, r->rt.single_use);
+	struct kz_cg_limits limits = kz_oci_limits(&o->conf.set, r->rt.single_use);
 	struct kz_oci_boot b;
 	enum kz_rc rc = kz_cg_make(&r->cg, r->rt.single_use ? "worker" : "tenant", &limits, err);
 

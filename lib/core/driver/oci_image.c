@@ -126,14 +126,15 @@ static enum kz_rc describe_rest(const struct kz_oci *o, const char *layers, stru
 	return kz_buf_printf(
 		b, err,
 		"kz-image 1\nlayers %s\nseccomp %s\nruntime %s %s\nmemory %lld\npids %lld\n"
-		"disk %lld\ninodes %lld\ncpus %lld\nfiles %lld\noutput %lld\n"
+		"disk %lld\ninodes %lld\npackages %lld %lld\ncpus %lld\nfiles %lld\noutput %lld\n"
 #define X(name, number, what) "cap " #name "\n"
 #include "rule/worker_caps.tbl"
 #undef X
 		,
 		layers, filter, o->rt.path, o->rt.version, (long long)s->kz_run_memory_bytes,
 		(long long)s->kz_run_pids, (long long)s->kz_run_disk_bytes,
-		(long long)s->kz_run_inodes, (long long)s->kz_run_cpus,
+		(long long)s->kz_run_inodes, (long long)s->kz_packages_max_bytes,
+		(long long)s->kz_packages_inodes, (long long)s->kz_run_cpus,
 		(long long)s->kz_run_open_files, (long long)s->sandbox_max_output_bytes);
 }
 

@@ -57,6 +57,12 @@ struct kz_oci_launch {
 	int output;  /* stdout and stderr */
 };
 
+/* Size of the file system of packages: as much as is stored, and the rest of each file's last page. */
+int64_t kz_oci_packages_bytes(const struct kz_settings *s);
+/* Memory bound of process 1's group. */
+int64_t kz_oci_worker_memory(const struct kz_settings *s);
+/* Bounds of the tenant's group, or of the one group of a single-use worker. */
+struct kz_cg_limits kz_oci_limits(const struct kz_settings *s, bool single_use);
 /* config.json of one worker into its bundle directory. */
 enum kz_rc kz_oci_bundle_write(const struct kz_oci *o, const struct kz_oci_record *r,
 			       const char *bundle, const char *root, const char *control,

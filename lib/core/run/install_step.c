@@ -139,6 +139,9 @@ static enum kz_reason cause_of(const struct kz_job *j, const struct kz_json *sai
 						j->install->eco == KZ_ECO_NODE ? "npm" : "pypi");
 	enum kz_reason r;
 
+	/* by its own word, when the place that it installs into had no room left */
+	if (kz_json_flag(said, "full", false))
+		return KZ_R_PACKAGES_OVER_BOUND;
 	/* who said that it failed could ask nobody why */
 	if (said && !kz_json_flag(said, "ok", true) && !state)
 		return KZ_R_GATEWAY_UNREACHABLE;
