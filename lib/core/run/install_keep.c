@@ -7,12 +7,22 @@
 #include "core/run/keep_parts.h"
 #include "rule/reason.h"
 
-static enum kz_rc damaged(struct kz_err *err)
+static bool is(const struct kz_err *err, enum kz_reason r)
 {
-	if (!kz_str_eq(err->reason, kz_reason_code(KZ_R_OBJECT_DAMAGED)) &&
-	    !kz_str_eq(err->reason, kz_reason_code(KZ_R_ARCHIVE_REFUSED)))
-		return err->rc;
-	return kz_refuse(err, KZ_R_PACKAGES_DAMAGED, NULL);
+	return kz_str_eq(err->reason, kz_reason_code(r));
+}
+
+/* Why what is kept cannot be used, in the terms of packages. */
+static enum kz_rc unusable(struct kz_err *err)
+{
+	if (is(err, KZ_R_OBJECT_DAMAGED) || is(err, KZ_R_ARCHIVE_REFUSED))
+		return kz_refuse(err, KZ_R_PACKAGES_DAMAGED, NULL);
+	/* of a time when the bounds were higher */
+	if (is(err, KZ_R_INPUT_OVER_BOUND))
+		return kz_refuse(
+			err, KZ_R_PACKAGES_OVER_BOUND,
+			"the packages of this workspace do not fit into a worker (KZ_PACKAGES_MAX_BYTES, KZ_PACKAGES_INODES)");
+	return err->rc;
 }
 
 enum kz_rc kz_packages_restore(struct kz_job *j, struct kz_err *err)
@@ -33,32 +43,7 @@ enum kz_rc kz_packages_restore(struct kz_job *j, struct kz_err *err)
 		in->lock = kz_lock_read(peek.text.data, peek.text.len);
 	}
 	kz_buf_release(&peek.text);
-	return rc ? damaged(err) : KZ_OK;
-}
-
-static enum kz_rc commit(struct kz_job *j, int tar, const struct kz_tree_sum *sum,
-			 struct kz_err *err)
-{
-	const struct kz_settings *set = &j->conf.set;
-	struct kz_keep *k = j->keep;
-	struct kz_generation parent = k->now;
-	const struct kz_commit x = {
-		.parent = &parent,
-		.fence = j->lease.fence,
-		.tree_fd = -1,
-		.lines_fd = -1,
-		.packages_fd = tar,
-		.packages_entries = sum->entries,
-		.packages_max = set->kz_packages_max_bytes,
-		.is_private = j->scope.is_derived,
-		.tree_max = set->sandbox_workspace_max_bytes,
-		.lines_max = set->sandbox_hashline_state_max_bytes,
-		.keep = set->kz_workspace_keep,
-		.sure = kz_keep_sure,
-		.sure_arg = j,
-	};
-
-	return kz_workspace_commit(k->objects, k->key, &x, &k->now, err);
+	return rc ? unusable(err) : KZ_OK;
 }
 
 enum kz_rc kz_packages_keep(struct kz_job *j, struct kz_err *err)
@@ -70,13 +55,14 @@ enum kz_rc kz_packages_keep(struct kz_job *j, struct kz_err *err)
 	if (!j->keep)
 		return KZ_OK;
 	rc = kz_keep_collect(j, KZ_WK_TREE_PACKAGES, j->conf.set.kz_packages_max_bytes,
-			     j->conf.set.kz_run_inodes, &tar, &sum, err);
+			     j->conf.set.kz_packages_inodes, &tar, &sum, err);
 	if (!rc && kz_job_is_cancelled(j))
 		return kz_refuse(err, KZ_R_CANCELLED, NULL);
 	if (!rc)
-		rc = commit(j, tar, &sum, err);
-	if (rc && (kz_str_eq(err->reason, kz_reason_code(KZ_R_WORKSPACE_OVER_BOUND)) ||
-		   kz_str_eq(err->reason, kz_reason_code(KZ_R_PACKAGES_OVER_BOUND))))
-		return kz_install_failed(j, KZ_R_PACKAGES_OVER_BOUND, err);
-	return rc;
+		rc = kz_keep_commit(j, KZ_WK_TREE_PACKAGES, tar, &sum, err);
+	if (!rc || !(is(err, KZ_R_WORKSPACE_OVER_BOUND) || is(err, KZ_R_PACKAGES_OVER_BOUND)))
+		return rc;
+	/* nothing runs with them, so none of them is told of */
+	kz_json_free(kz_take(j->install->lock));
+	return kz_install_failed(j, KZ_R_PACKAGES_OVER_BOUND, err);
 }

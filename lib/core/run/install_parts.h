@@ -54,7 +54,7 @@ struct kz_json *kz_lock_list(const struct kz_json *lock);
 
 /* -- moving (install_keep.c) */
 
-/* Bring what is kept into the worker, and read its lock. err: packages_damaged, those of the store and the worker */
+/* Bring what is kept into the worker, and read its lock. err: packages_damaged, packages_over_bound, those of the store and the worker */
 enum kz_rc kz_packages_restore(struct kz_job *j, struct kz_err *err);
 /* Store what is in the worker now. err: packages_over_bound, those of the store */
 enum kz_rc kz_packages_keep(struct kz_job *j, struct kz_err *err);

@@ -37,6 +37,12 @@ enum kz_rc kz_keep_load(struct kz_job *j, enum kz_wk_tree tree, const struct kz_
  */
 enum kz_rc kz_keep_collect(struct kz_job *j, enum kz_wk_tree tree, int64_t bytes, int64_t entries,
 			   int *tar, struct kz_tree_sum *sum, struct kz_err *err);
+/*
+ * Store what was collected as that part of the next generation; its other parts are the newest one's.
+ * out: j->keep->now. err: workspace_over_bound, packages_over_bound, those of the store
+ */
+enum kz_rc kz_keep_commit(struct kz_job *j, enum kz_wk_tree tree, int tar,
+			  const struct kz_tree_sum *sum, struct kz_err *err);
 /* How the worker is told what is in its workspace. */
 const char *kz_keep_label(const struct kz_job *j);
 /* Until when the lease of the job (arg) is surely in force. */

@@ -94,19 +94,22 @@ enum kz_rc kz_keep_collect(struct kz_job *j, enum kz_wk_tree tree, int64_t bytes
 	return KZ_OK;
 }
 
-static enum kz_rc commit(struct kz_job *j, int tar, const struct kz_tree_sum *sum,
-			 struct kz_err *err)
+enum kz_rc kz_keep_commit(struct kz_job *j, enum kz_wk_tree tree, int tar,
+			  const struct kz_tree_sum *sum, struct kz_err *err)
 {
 	const struct kz_settings *set = &j->conf.set;
+	bool is_packages = tree == KZ_WK_TREE_PACKAGES;
 	struct kz_keep *k = j->keep;
 	struct kz_generation parent = k->now;
 	const struct kz_commit x = {
 		.parent = &parent,
 		.fence = j->lease.fence,
-		.tree_fd = tar,
-		.entries = sum->entries,
+		.tree_fd = is_packages ? -1 : tar,
+		.entries = is_packages ? 0 : sum->entries,
 		.lines_fd = -1,
-		.packages_fd = -1,
+		.packages_fd = is_packages ? tar : -1,
+		.packages_entries = is_packages ? sum->entries : 0,
+		.packages_max = set->kz_packages_max_bytes,
 		.is_private = j->scope.is_derived,
 		.tree_max = set->sandbox_workspace_max_bytes,
 		.lines_max = set->sandbox_hashline_state_max_bytes,
@@ -114,16 +117,14 @@ static enum kz_rc commit(struct kz_job *j, int tar, const struct kz_tree_sum *su
 		.sure = kz_keep_sure,
 		.sure_arg = j,
 	};
-	enum kz_rc rc = kz_workspace_commit(k->objects, k->key, &x, &k->now, err);
 
-	if (!rc)
-		k->snapshot = strcmp(parent.name, k->now.name) ? "saved" : "unchanged";
-	return rc;
+	return kz_workspace_commit(k->objects, k->key, &x, &k->now, err);
 }
 
 static enum kz_rc save(struct kz_job *j, struct kz_err *err)
 {
 	const struct kz_settings *set = &j->conf.set;
+	const struct kz_generation parent = j->keep->now;
 	kz_auto_close int tar = -1;
 	struct kz_tree_sum sum = { 0 };
 	enum kz_rc rc = kz_keep_collect(j, KZ_WK_TREE_SPACE, set->sandbox_workspace_max_bytes,
@@ -134,7 +135,10 @@ static enum kz_rc save(struct kz_job *j, struct kz_err *err)
 	if (rc)
 		return rc;
 	j->keep->skipped = sum.skipped;
-	return commit(j, tar, &sum, err);
+	rc = kz_keep_commit(j, KZ_WK_TREE_SPACE, tar, &sum, err);
+	if (!rc)
+		j->keep->snapshot = strcmp(parent.name, j->keep->now.name) ? "saved" : "unchanged";
+	return rc;
 }
 
 /* Only what a program left that ended by itself is what it meant to leave. */
