@@ -25,9 +25,9 @@ import array, ctypes, fcntl, os, signal, socket, subprocess, time
 libc = ctypes.CDLL(None, use_errno=True)
 C = b"CANARY-7f3a"
 def done(what): print(what, flush=True)
-# files: every directory that can be written, odd names, modes, attributes, a name gone and its file held
+# files: every directory that can be written (packages: tests/tool/kz-worker-packages.bats), odd names, modes, attributes, a name gone and its file held
 out = subprocess.run(["find", "/", "-xdev", "-type", "d", "-writable"], capture_output=True).stdout
-dirs = set(out.split(b"\n")[:-1]) | {b"/work/space", b"/work/packages", b"/tmp", b"/var/tmp", b"/dev/shm", b"/dev/mqueue"}
+dirs = set(out.split(b"\n")[:-1]) | {b"/work/space", b"/tmp", b"/var/tmp", b"/dev/shm", b"/dev/mqueue"}
 for d in sorted(dirs):
     for name in (b"CANARY", b".CANARY\n\xff -rf", b"$(CANARY)"):
         with open(os.path.join(d, name), "wb") as f: f.write(b"" if d == b"/dev/mqueue" else C)
@@ -119,7 +119,6 @@ u = os.statvfs("/tmp"); print(u.f_files - u.f_ffree, (u.f_blocks - u.f_bfree) * 
 files /dev/shm
 files /tmp
 files /var/tmp
-files /work/packages
 files /work/space
 ipc
 sockets

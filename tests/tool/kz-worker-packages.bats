@@ -97,7 +97,7 @@ open('/work/space/mine', 'w').write('x')"
 	[ "$(causes)" = "memory exit" ]
 }
 
-@test "RESET-2 RESET-3: packages that are full, deep, closed, or without a name and held open, are gone with the lease" {
+@test "RESET-2 RESET-3 RESET-12: packages that are full, deep, closed, or without a name and held open, are gone with the lease" {
 	# shellcheck disable=SC2016 # for the tenant's shell
 	lease install "$LEASE" 20000 1000000 /bin/sh -c 'cd /work/packages; exec 9>held; head -c 1000000 /dev/zero >&9; rm held
 		mkdir -p .hidden/a/b; echo x >.hidden/a/b/c; chmod 0 .hidden; mkfifo fifo; head -c 60000000 /dev/zero >big
