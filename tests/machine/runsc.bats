@@ -42,7 +42,7 @@ went() {
 	is 0 completed exit ""
 	[ "$(kz status -j | jq -r .posture.posture.kernel)" = gvisor ]
 	[ "$(kz status -j | jq -r .posture.single_use)" = true ]
-	kz status | grep -q "each worker used once"
+	kz status | grep -q "each worker used once, each on a kernel of its own (gVisor)"
 	# gVisor answers system calls itself; nothing is said of a filter that is not there
 	[ "$(kz status -j | jq -r .posture.posture.seccomp)" = 0 ]
 }

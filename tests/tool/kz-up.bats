@@ -32,19 +32,27 @@ mode_of() {
 	stat -c '%a %U %G' "$KZ_STATE/$1"
 }
 
-@test "ADM-5: status is 0 when admission is open, and its lines fit the schema" {
+@test "ADM-5 POOL-2: status is 0 when admission is open, and its lines fit the schema" {
 	run kz status
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" == admission*open ]]
 	grep -qE '^workers .*warm' <<<"$output"
 	grep -qE '^queue ' <<<"$output"
 	kz status -j | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect status
+	# who decides, who runs code and who reaches out are three
+	kz status -j | jq -e '[.services[].service] | contains(["kz-controller", "kz-proxy"])'
+	for worker in "$KZ_STATE"/workers/*; do
+		[ "$(cat "/proc/$(kz_process1 "${worker##*/}")/comm")" = kz-worker ]
+	done
 }
 
-@test "ADM-8: the posture shown is the driver's own, not a setting" {
+@test "ADM-8 RT-4: the posture shown is the driver's own, not a setting" {
 	run kz status -j
 	[ "$(jq -r '.posture.runtime | length > 0' <<<"$output")" = true ]
 	[ "$(jq -r '.posture.posture | type' <<<"$output")" = object ]
+	# the default is a hardened worker on the kernel of all, and is called that
+	jq -e '.posture.posture | .kernel == "shared" and .single_use == false' <<<"$output"
+	kz status | grep -q '^posture .*hardened, on the shared kernel of this machine$'
 	kz config set KZ_NODE=local
 	[ "$(kz status -j | jq -r '.posture.runtime')" != null ]
 }

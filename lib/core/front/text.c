@@ -1,6 +1,7 @@
 /* What kz status and kz doctor show to a person. */
 #include <string.h>
 
+#include "base/str.h"
 #include "core/front/front.h"
 #include "port/json.h"
 
@@ -34,6 +35,16 @@ static enum kz_rc add_trouble(const struct kz_json *status, struct kz_buf *b, st
 	return rc;
 }
 
+/* Whose kernel stands between tenants, in words that promise nothing that is not there [RT-4]. */
+static const char *kernel_text(const struct kz_json *posture)
+{
+	const char *kernel = kz_json_str(kz_json_get(posture, "posture"), "kernel", "");
+
+	if (kz_str_eq(kernel, "shared"))
+		return ", hardened, on the shared kernel of this machine";
+	return kz_str_eq(kernel, "gvisor") ? ", each on a kernel of its own (gVisor)" : "";
+}
+
 static enum kz_rc add_posture(const struct kz_json *posture, struct kz_buf *b, struct kz_err *err)
 {
 	const char *runtime = kz_json_str(posture, "runtime", NULL);
@@ -41,9 +52,10 @@ static enum kz_rc add_posture(const struct kz_json *posture, struct kz_buf *b, s
 	if (!runtime)
 		return kz_buf_puts(b, "posture    not observed yet\n", err);
 	return kz_buf_printf(
-		b, err, "posture    %s, %s\n", kz_json_str(posture, "version", runtime),
+		b, err, "posture    %s, %s%s\n", kz_json_str(posture, "version", runtime),
 		kz_json_flag(posture, "single_use", false) ? "each worker used once" :
-							     "workers reused after a proved reset");
+							     "workers reused after a proved reset",
+		kernel_text(posture));
 }
 
 static enum kz_rc add_services(const struct kz_json *services, struct kz_buf *b, struct kz_err *err)
