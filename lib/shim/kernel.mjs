@@ -18,7 +18,7 @@ import util from 'node:util';
 const { stringify, parse } = JSON;
 const { openSync, writeSync, readSync, fsyncSync, closeSync, renameSync, unlinkSync, readFileSync, writeFileSync, fstatSync } = fs;
 const { isProxy } = util.types;
-const { getPrototypeOf, getOwnPropertyDescriptor, entries } = Object;
+const { getPrototypeOf, getOwnPropertyDescriptor, setPrototypeOf, defineProperty, entries } = Object;
 const { ownKeys } = Reflect;
 const { isArray } = Array;
 const setTimer = setTimeout, exit = process.exit.bind(process);
@@ -30,12 +30,16 @@ const space = config.space || '/work/space';
 const file = path.join(space, '.kz-kernel-node.json');
 const valueBytes = config.value_bytes || 4194304, totalBytes = config.total_bytes || 8388608;
 const report = { v: 1, type: 'report', status: 'kept_previous', generation: 0, bytes: 0, restored: 0, lost: [], restore_lost: [], notes: [] };
-const short = (s) => { s = String(s).replace(/\s+/g, ' '); return s.length > TEXT_MAX ? s.slice(0, TEXT_MAX - 1) + '\u2026' : s; };
+// What is told is one line of text that any parser of JSON takes: no controls, no half characters.
+const short = (s) => {
+	const all = String(s).slice(0, 4 * TEXT_MAX).replace(/[\p{C}\s]+/gu, ' '), characters = [...all];
+	return characters.length > TEXT_MAX ? characters.slice(0, TEXT_MAX - 1).join('') + '\u2026' : all;
+};
 const push = (list, x) => { if (list.length < LIST_MAX) list.push(x); };
 let hasChannel = config.channel !== null && config.channel !== undefined;
 const whatChannelIs = () => { const s = fstatSync(config.channel); return `${s.dev} ${s.ino}`; };
 const channelIs = hasChannel ? whatChannelIs() : '';
-let reset = false, done = false, status = 0, generation = 0;
+let reset = false, done = false, status = 0, generation = 0, stored = '{}', isCell = false;
 
 const plainEnv = new Set(['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'NODE_PATH', 'LC_ALL', 'TZ', 'TERM']);
 const environment = new Set(), credentials = [];
@@ -51,7 +55,7 @@ function fault(v, at, above) {
 	switch (typeof v) {
 	case 'string':
 		if (environment.has(v) || credentials.some((c) => v.includes(c))) return say('a value of the environment');
-		return v.isWellFormed && !v.isWellFormed() ? say('text with half a character') : undefined;
+		return undefined;
 	case 'boolean': return undefined;
 	case 'number':
 		if (!Number.isFinite(v)) return say(String(v));
@@ -67,7 +71,7 @@ function fault(v, at, above) {
 	if (isArray(v)) {
 		if (proto !== Array.prototype) return say('an array of another class');
 	} else if (proto !== Object.prototype && proto !== null) {
-		return say(`an object of class ${(proto.constructor && proto.constructor.name) || '?'}`);
+		return say(`an object of class ${className(v) || '?'}`);
 	} else if (proto === null) {
 		return say('an object without a prototype');
 	}
@@ -120,10 +124,11 @@ function restore() {
 	try {
 		const o = parse(text);
 		const body = stringify(o.state);
-		if (o.v !== 1 || o.language !== 'node' || typeof o.generation !== 'number' || typeof o.state !== 'object' ||
+		if (o.v !== 1 || o.language !== 'node' || typeof o.generation !== 'number' || typeof o.state !== 'object' || o.state === null || isArray(o.state) ||
 		    crypto.createHash('sha256').update(body).digest('hex') !== o.sha256) throw new Error('it is altered');
 		globalThis.state = o.state;
 		generation = report.generation = o.generation;
+		stored = body;
 		report.restored = Object.keys(o.state).length;
 	} catch (e) {
 		damaged(e.message);
@@ -132,11 +137,13 @@ function restore() {
 
 function damaged(why) {
 	report.damaged = true;
+	stored = undefined;
 	report.restore_lost.push({ name: '*', type: '', reason: short(`the saved state is damaged: ${why}`) });
 }
 
 function collect() {
 	const s = reset ? {} : globalThis.state, out = {}, owner = new Map();
+	let more = 0;
 	if (typeof s !== 'object' || s === null || isArray(s) || isProxy(s) ||
 	    (getPrototypeOf(s) !== Object.prototype && getPrototypeOf(s) !== null)) return undefined;
 	for (const key of ownKeys(s)) {
@@ -147,21 +154,44 @@ function collect() {
 		else if (!('value' in p)) f = { path: name, why: 'a getter' };
 		else if (key === '__proto__' || key === 'toJSON') f = { path: name, why: `the key ${key}` };
 		else f = fault(p.value, name, [s]);
-		let text = f ? '' : stringify(p.value);
+		let text = f ? '' : json(p.value);
 		if (!f && Buffer.byteLength(text) > valueBytes) f = { path: name, why: `it has more than ${valueBytes} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead` };
 		if (f) {
-			push(report.lost, { name: short(f.path), type: p && 'value' in p ? kind(p.value) : '', reason: short(f.why) });
+			if (report.lost.length === LIST_MAX) more++;
+			push(report.lost, { name: short(f.path), type: p && 'value' in p ? short(kind(p.value)) : '', reason: short(f.why) });
 			continue;
 		}
 		const other = shared(p.value, key, owner);
 		if (other !== undefined) push(report.notes, short(other === key ? `state.${key} holds one object twice: they are copies in the next cell` : `state.${key} and state.${other} share an object: they are copies in the next cell`));
 		out[key] = p.value;
 	}
+	if (more) report.notes.unshift(`${more} more keys of state were not kept`);
 	return out;
 }
 
+// The name of an object's class, for which nothing of the cell runs.
+function className(v) {
+	for (let o = v, depth = 0; o !== null && depth < 100 && !isProxy(o); o = getPrototypeOf(o), depth++) {
+		const p = getOwnPropertyDescriptor(o, 'constructor');
+		if (!p) continue;
+		const name = typeof p.value === 'function' && !isProxy(p.value) && getOwnPropertyDescriptor(p.value, 'name');
+		return name && typeof name.value === 'string' ? name.value : undefined;
+	}
+	return undefined;
+}
+
 function kind(v) {
-	return v === null ? 'null' : typeof v === 'object' ? (isProxy(v) ? 'Proxy' : (v.constructor && v.constructor.name) || 'object') : typeof v;
+	return v === null ? 'null' : typeof v === 'object' ? (isProxy(v) ? 'Proxy' : className(v) || 'object') : typeof v;
+}
+
+// Plain data as JSON: a cell may have given all objects a toJSON, which is not asked.
+const json = (o) => stringify(bare(o));
+function bare(o) {
+	if (typeof o !== 'object' || o === null) return o;
+	const copy = setPrototypeOf(isArray(o) ? [] : {}, null), keys = ownKeys(o);
+	for (let i = 0; i < keys.length; i++)
+		if (!isArray(o) || keys[i] !== 'length') defineProperty(copy, keys[i], { value: bare(o[keys[i]]), enumerable: true, configurable: true, writable: true });
+	return copy;
 }
 
 function store(text) {
@@ -199,22 +229,26 @@ function save() {
 		console.error('kernel: the cell closed descriptor 3: its state is not saved');
 		return;
 	}
+	if (!isCell) { // a text that is no program changed nothing
+		send(report);
+		return;
+	}
 	try {
 		const out = collect();
 		if (out === undefined) {
 			report.status = 'refused';
 			push(report.lost, { name: 'state', type: short(kind(globalThis.state)), reason: 'state is no plain object any more' });
 		} else {
-			const body = stringify(out);
-			const text = stringify({ v: 1, language: 'node', generation: generation + 1, sha256: crypto.createHash('sha256').update(body).digest('hex'), state: out });
+			const body = json(out), isNew = body !== stored;
+			const text = json({ v: 1, language: 'node', generation: generation + isNew, sha256: crypto.createHash('sha256').update(body).digest('hex'), state: out });
 			report.bytes = Buffer.byteLength(text);
 			if (report.bytes > totalBytes) {
 				report.status = 'refused';
 				report.reason = 'kernel_state_over_bound';
 			} else {
-				store(text);
+				if (isNew) store(text);
 				report.status = 'saved';
-				report.generation = generation + 1;
+				report.generation = generation + isNew;
 			}
 		}
 	} catch (e) {
@@ -225,7 +259,7 @@ function save() {
 
 function send(o) {
 	if (!hasChannel) return false;
-	const data = Buffer.from(stringify(o) + '\n');
+	const data = Buffer.from(json(o) + '\n');
 	for (let at = 0; at < data.length;) {
 		try {
 			at += writeSync(config.channel, data, at);
@@ -253,7 +287,7 @@ function answer(id) {
 		if (cut >= 0) {
 			const o = parse(rest.subarray(0, cut).toString());
 			rest = rest.subarray(cut + 1);
-			if (o.id === id) return o;
+			if (o.id === id || o.id === 0) return o; // 0: what was said could not be read
 			continue;
 		}
 		let n = 0;
@@ -273,7 +307,7 @@ async function call(tool, args) {
 	if (args === undefined) args = {};
 	if (typeof args !== 'object' || args === null || isArray(args)) throw new TypeError('a tool takes one object of named arguments');
 	const id = ++last;
-	send({ v: 1, type: 'call', id, tool, arguments: args });
+	send({ v: 1, type: 'call', id, tool: String(tool), arguments: parse(stringify(args)) });
 	const o = answer(id);
 	if (o.error) throw new ToolError(o.error.reason, o.error.text);
 	return o.result;
@@ -326,6 +360,7 @@ const isModule = (text) => !compiles(text) && /^\s*import\s*[\w{*'"]/m.test(text
 async function runCell(text) {
 	const require = createRequire(path.join(space, 'cell.js'));
 	if (isModule(text)) {
+		isCell = true;
 		const at = path.join(space, `.kz-cell-${process.pid}.mjs`);
 		writeFileSync(at, text);
 		try {
@@ -336,6 +371,7 @@ async function runCell(text) {
 		return;
 	}
 	const f = compile(withLast(text) ?? text);
+	isCell = true;
 	const module = { exports: {} };
 	const dynamic = (name) => import(importable(require, String(name)));
 	await f(require, module, module.exports, path.join(space, 'cell.js'), space, show, dynamic);

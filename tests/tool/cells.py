@@ -16,6 +16,17 @@ BUILD = os.path.dirname(os.environ.get("KZ_BIN") or f"{ROOT}/build/bin")
 SHIM = {"python": ["/usr/bin/python3", "-I", f"{BUILD}/shim/kernel.py"], "node": ["node", f"{ROOT}/lib/shim/kernel.mjs"]}
 
 
+def is_plain(o):
+    """Would kz parse it? It takes no NUL, no half characters, no numbers beyond 64 bits and no NaN."""
+    if isinstance(o, dict):
+        return all(is_plain(k) and is_plain(v) for k, v in o.items())
+    if isinstance(o, list):
+        return all(map(is_plain, o))
+    if isinstance(o, str):
+        return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in o)
+    return o in (None, True, False) or (isinstance(o, int) and abs(o) < 1 << 63) or (isinstance(o, float) and abs(o) < 1e308)
+
+
 def answer(sock, lines):
     rest = b""
     while True:
@@ -26,6 +37,7 @@ def answer(sock, lines):
         while b"\n" in rest:
             line, _, rest = rest.partition(b"\n")
             o = json.loads(line)
+            assert is_plain(o) and len(line) < 512 << 10, line[:2000]
             if o["type"] == "call":
                 reply = {"id": o["id"], "result": {"echo": o["arguments"]}}
                 if o["tool"] == "refused":

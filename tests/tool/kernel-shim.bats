@@ -357,12 +357,12 @@ state.ok = [1, { x: 'y' }, null, true];
 const proxied = new Proxy({}, {}), cycle = {}; cycle.me = cycle;
 Object.assign(state, { u: undefined, f: () => 1, s: Symbol('s'), big: 1n, nan: NaN, inf: { deep: [Infinity] }, minus: -0, date: new Date(0), map: new Map(), set: new Set(), cls: new (class A {})(), typed: new Uint8Array(1), hole: [, 1], cycle, proxied, json: { toJSON() { return 1 } } });
 Object.defineProperty(state, 'getter', { get: () => 1, enumerable: true, configurable: true });
-state.half = '\ud800';
+state.half = ['\ud800', { '\udfff': 1 }];
 %%
-state
+state.half[0].charCodeAt(0) + state.half[1]['\udfff'] + ' ' + Object.keys(state)
 CELLS
-	is 1 "$lost" "state.u state.f state.s state.big state.nan state.inf.deep[0] state.minus state.date state.map state.set state.cls state.typed state.hole state.cycle.me state.proxied state.json.toJSON state.getter state.half"
-	is 2 .out "{ ok: [ 1, { x: 'y' }, null, true ] }"
+	is 1 "$lost" "state.u state.f state.s state.big state.nan state.inf.deep[0] state.minus state.date state.map state.set state.cls state.typed state.hole state.cycle.me state.proxied state.json.toJSON state.getter"
+	is 2 .out "'55297 ok,half'"
 }
 
 @test "KRN-4 KRN-15 Node: exceptions and exits keep state, a const may come again, timers end, a state that is no object is refused" {
@@ -399,10 +399,55 @@ CELLS
 	is 6 .report.status refused
 	is 7 .out "{ a: 3, b: 'a/b', c: 1 } function [ 'one', 'two' ]"
 	is 8 .report.status saved
-	is 9 '[.status, .report.generation] | tojson' '[1,8]'
+	is 9 '[.status, .report.status, .report.generation] | tojson' '[1,"kept_previous",6]'
 	is 10 '.report.notes[0]' "state.two and state.one share an object: they are copies in the next cell"
 	is 12 .out "{}"
 	[ "$(ls -A "$space")" = .kz-kernel-node.json ]
+}
+
+@test "KRN-4 Node: what is told is one line of plain text, each key stands for itself, and what a cell did to objects and JSON runs nowhere" {
+	cells node <<'CELLS'
+state.fine = { when: 'ok', list: [1], n: 2, yes: true };
+state['\0\u001b[31m\ud83d'] = 1n;
+state['\u{1f600}'.repeat(300)] = 1n;
+state.getter = { get constructor() { throw new Error('ran') }, f: () => 1 };
+class Named { static get name() { throw new Error('ran') } }
+state.named = new Named();
+for (let i = 0; i < 250; i++) state['many' + i] = undefined;
+for (const t of [Object, Array, String, Number, Boolean]) t.prototype.toJSON = () => 'ran';
+%%
+state
+%%
+state.fine.list.push(2); Object.defineProperty(Array.prototype, 'toJSON', { value: () => 1 }); Object.freeze(Object.prototype);
+%%
+state
+CELLS
+	is 1 '[.report.status, .report.generation] | tojson' '["saved",1]'
+	is 1 '.report.lost | length' 200
+	is 1 '.report.lost[0:4] | map(.name | .[0:12]) | tojson' '["state. [31m ","state.😀😀😀😀😀😀","state.getter","state.named"]'
+	is 1 '.report.lost[1].name | length' 200
+	is 1 '.report.notes[0]' "54 more keys of state were not kept"
+	is 2 '.report.generation' 1
+	is 2 .out "{ fine: { when: 'ok', list: [ 1 ], n: 2, yes: true } }"
+	is 4 .out "{ fine: { when: 'ok', list: [ 1, 2 ], n: 2, yes: true } }"
+}
+
+@test "KRN-15 WS-9 a cell that changed nothing makes no new state: no program, no change, and the files stay as they are" {
+	cells node <<'CELLS'
+state.a = [1]
+%%
+let b = ; state.a = 2
+%%
+import fs from 'node:fs'; state.a = ;
+%%
+state.a.push(2); state.a.pop(); null
+%%
+state.b = 1
+CELLS
+	is 2 '[.status, .report.status, .report.generation] | tojson' '[1,"kept_previous",1]'
+	is 3 '[.status, .report.generation] | tojson' '[1,1]'
+	is 4 '[.status, .report.status, .report.generation] | tojson' '[0,"saved",1]'
+	is 5 '[.report.status, .report.generation] | tojson' '["saved",2]'
 }
 
 @test "KRN-8 KRN-15 KRN-16 Node: bounds, a kill, and a state that was altered" {
