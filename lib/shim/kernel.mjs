@@ -46,7 +46,19 @@ const environment = new Set(), credentials = [];
 for (const [k, v] of entries(process.env)) {
 	if (plainEnv.has(k)) continue;
 	if (v.length >= 8) environment.add(v);
-	if (v.length >= 6 && /KEY|TOKEN|SECRET|PASS|CRED|AUTH/i.test(k)) credentials.push(v);
+	if (v.length >= 6 && /KEY|TOKEN|SECRET|PASS|CRED|AUTH/i.test(k)) credentials.push(v, ...forms(Buffer.from(v)));
+}
+const isSecret = (s) => environment.has(s) || credentials.some((c) => s.includes(c));
+
+// A credential as hex, and within base64 at each of its three places.
+function forms(value) {
+	const all = [value.toString('hex')];
+	for (let before = 0; before < 3; before++) {
+		const n = Math.floor((before + value.length) / 3) * 3 - before; // that fill whole groups
+		const text = Buffer.concat([Buffer.alloc(before, '?'), value.subarray(0, n)]).toString('base64').slice(before ? 4 : 0);
+		if (text.length >= 8) all.push(text, text.replaceAll('+', '-').replaceAll('/', '_'));
+	}
+	return all;
 }
 
 // What JSON does not keep exactly is named by its path; out: the reason, or undefined.
@@ -54,7 +66,7 @@ function fault(v, at, above) {
 	const say = (why) => ({ path: at, why });
 	switch (typeof v) {
 	case 'string':
-		if (environment.has(v) || credentials.some((c) => v.includes(c))) return say('a value of the environment');
+		if (isSecret(v)) return say('a value of the environment');
 		return undefined;
 	case 'boolean': return undefined;
 	case 'number':
@@ -90,6 +102,7 @@ function members(v, at, above, say) {
 		if (!p.enumerable || !p.writable || !p.configurable) return { path: inner, why: 'a hidden or read-only property' };
 		if (isArray(v) && !/^\d+$/.test(key)) return { path: inner, why: 'a named property of an array' };
 		if (key === '__proto__') return { path: inner, why: 'the key __proto__' };
+		if (isSecret(key)) return { path: `${at}[...]`, why: 'a value of the environment as key' };
 		if (key === 'toJSON') return { path: inner, why: 'the key toJSON' };
 		if (isArray(v)) length--;
 		const f = fault(p.value, inner, above);
@@ -151,6 +164,7 @@ function collect() {
 		const name = typeof key === 'symbol' ? String(key) : `state.${key}`;
 		let f;
 		if (typeof key === 'symbol') f = { path: name, why: 'a symbol as key' };
+		else if (isSecret(key)) f = { path: 'state[...]', why: 'a value of the environment as key' };
 		else if (!('value' in p)) f = { path: name, why: 'a getter' };
 		else if (key === '__proto__' || key === 'toJSON') f = { path: name, why: `the key ${key}` };
 		else f = fault(p.value, name, [s]);

@@ -56,7 +56,7 @@ async function run({ text, lost }) {
 	}
 	process.stdout.write = say;
 	for (const path of lost) delete globalThis.state[path.split(/[.[]/)[1]];
-	say(JSON.stringify([out, error]) + '\n');
+	say(JSON.stringify([out, error, JSON.stringify(globalThis.state)]) + '\n');
 }
 let before = Promise.resolve();
 require('node:readline').createInterface({ input: process.stdin }).on('line', (l) => { before = before.then(() => run(JSON.parse(l))) });
@@ -65,25 +65,25 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 
 def main():
     alone = subprocess.Popen(["/usr/bin/node", "-e", ALONE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    bad, before = 0, None
+    bad, before, state_before = 0, 0, "{}"
     for i, (text, lost, mark) in enumerate(CELLS, 1):
         out, err, record = cell(f"{SHOW}{text};;", mark == "killed", i % 2 == 0, "node")
         kernel = record["kernel"] or {}
         got = [x["name"] for x in kernel.get("lost", [])]
         alone.stdin.write(json.dumps({"text": SHOW + ("" if mark else text), "lost": [] if mark else lost}) + "\n")
         alone.stdin.flush()
-        want, error = json.loads(alone.stdout.readline())
+        want, error, state = json.loads(alone.stdout.readline())
         if mark == "killed":
             same = record["outcome"] == "bounded" and kernel.get("status") == "kept_previous" and kernel.get("generation") == before
         elif mark == "refused":
             same = kernel.get("status") == "refused" and kernel.get("generation") == before and got == lost
         else:
-            same = kernel.get("status") == "saved" and kernel.get("generation") == i - sum(1 for c in CELLS[:i] if c[2]) and got == lost
+            same = kernel.get("status") == "saved" and kernel.get("generation") == before + (state != state_before) and got == lost
             same = same and (err.splitlines() or [""])[0] == error and all(x["reason"] for x in kernel["lost"])
         if out != want or not same:
             bad = 1
             print(f"cell {i}: {text!r}\n got {out!r}\nwant {want!r} {error}\nlost {got}, want {lost}\n{err}\n{json.dumps(record)[:1500]}")
-        before = kernel.get("generation")
+        before, state_before = kernel.get("generation"), state
     alone.stdin.close()
     alone.wait()
     sys.exit(bad)

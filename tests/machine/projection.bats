@@ -325,7 +325,7 @@ seen'
 	kz-audit list -j | jq -se 'any(.[]; tostring | contains("resource_persistent_kernel"))'
 	scoped -k -l python -c 'seen'
 	[ "$output" = "([], [])" ]
-	rec '.kernel.generation == 3'
+	rec '.kernel.generation == 1'
 }
 
 @test "PROJ-2 WS-18: in a room of a Project a member has its own workspace and grants, as outside, and nobody else's" {

@@ -326,10 +326,221 @@ x
 CELLS
 	is 1 .out "'shown'"
 	is 2 .out ""
-	is 4 .err $'Traceback (most recent call last):\n  File "<cell 4>", line 1, in <module>\n    f()\n  File "<cell 3>", line 2, in f\n    raise KeyError(\'k\')\nKeyError: \'k\''
+	is 4 .err $'Traceback (most recent call last):\n  File "<cell 3>", line 1, in <module>\n    f()\n  File "<cell 2>", line 2, in f\n    raise KeyError(\'k\')\nKeyError: \'k\''
 	is 5 '.report.notes[0]' "1 thread(s) of the cell were still running; they are ended"
 	is 6 .out 2
-	is 6 .report.generation 6
+	is 6 .report.generation 3
+}
+
+@test "KRN-3 functions that call themselves, decorated ones and lambdas of a class body come back with what they hold" {
+	cells python <<'CELLS'
+import contextlib, functools
+def fact(n): return 1 if n < 2 else n * fact(n - 1)
+def fib(n, seen={}):
+    def inner(m): return fib(m)
+    if n not in seen: seen[n] = n if n < 2 else inner(n - 1) + inner(n - 2)
+    return seen[n]
+fib(5)
+@functools.lru_cache(maxsize=None)
+def slow(n, calls=[]):
+    calls.append(n)
+    return n if n < 2 else slow(n - 1)
+slow(3); slow.note = ['n']
+@contextlib.contextmanager
+def opened(what):
+    yield [what]
+@functools.singledispatch
+def show(x): return 'any'
+@show.register
+def _(x: int): return 'int'
+def counted(f):
+    @functools.wraps(f)
+    def inner(*a):
+        inner.calls += 1
+        return f(*a)
+    inner.calls = 0
+    return inner
+@counted
+def twice(x): return 2 * x
+twice(1)
+class Table:
+    ways = {'up': lambda x: x + 1}
+    key = lambda self: 'key'
+%%
+print(fact(5), fib.__defaults__[0][5], fib(7), slow(1), slow.__wrapped__.__defaults__, slow.note, twice(4), twice.calls, Table.ways['up'](1), Table().key(), fact.__qualname__, fib.__code__.co_consts[1].co_name)
+with opened('x') as x: print(x)
+CELLS
+	is 1 "$lost" show
+	is 1 '.report.lost[0].reason' "show: what was registered for single dispatch is not saved"
+	is 2 .out $'120 5 13 1 ([3, 2, 1, 1],) [\'n\'] 8 2 2 key fact inner\n[\'x\']'
+}
+
+@test "KRN-3 a class made again is nothing new: no hook of its bases runs, and one whose metaclass would is told" {
+	cells python <<'CELLS'
+class Plugin:
+    known = {}
+    def __init_subclass__(cls, tag=None, **more):
+        print('hook'); Plugin.known[tag or cls.__name__] = cls; cls.tags = [tag]
+class A(Plugin, tag='a'): pass
+class B(A): pass
+class Meta(type):
+    made = []
+    def __new__(m, *a): Meta.made.append(a[0]); return super().__new__(m, *a)
+class WithMeta(metaclass=Meta): pass
+class Named(type):
+    def whoami(cls): return cls.__name__
+class WithNamed(metaclass=Named): pass
+%%
+print(sorted(Plugin.known), Plugin.known['a'] is A, A.tags, B.__mro__[1] is A, WithNamed.whoami())
+class C(A): pass
+print(sorted(Plugin.known))
+CELLS
+	is 1 .out $'hook\nhook'
+	is 1 '.report.lost | map(.name + ": " + .reason) | tojson' '["WithMeta: WithMeta: its metaclass would run again"]'
+	is 2 .out $'[\'B\', \'a\'] True [\'a\'] True WithNamed\nhook\n[\'B\', \'C\', \'a\']'
+}
+
+@test "KRN-3 postponed annotations: a dataclass whose annotations name nothing that is bound, and one with class variables" {
+	cells python <<'CELLS'
+from __future__ import annotations
+from dataclasses import dataclass, fields
+from typing import ClassVar
+@dataclass
+class Row:
+    x: Missing
+    y: list[int] = None
+    shared: ClassVar[int] = 5
+def f(a: Missing) -> Row: return Row(a)
+row = f(1)
+%%
+print(row, [x.name for x in fields(Row)], Row.shared, f(2), f.__annotations__)
+CELLS
+	is 1 "$lost" ""
+	is 2 .out "Row(x=1, y=None) ['x', 'y'] 5 Row(x=2, y=None) {'a': 'Missing', 'return': 'Row'}"
+}
+
+@test "KRN-3 objects that lie, raise, exit or nest fail alone, and what is told of them is plain text" {
+	cells python <<'CELLS'
+class Evil:
+    def __getattribute__(self, n): raise RuntimeError('no ' + n)
+class Lies:
+    @property
+    def __class__(self): raise KeyError('x')
+    def __eq__(self, o): raise TypeError
+    __hash__ = None
+class Reduces:
+    def __init__(self, f): self.f = f
+    def __reduce__(self): return self.f()
+class BadText(Exception):
+    def __str__(self): raise ValueError
+def say(e): raise e
+def again(): return Reduces, (Reduces(again),)
+evil, lies = Evil(), Lies()
+half = Reduces(lambda: say(ValueError('\ud800 \0 \x1b[31m')))
+text, number = Reduces(lambda: say(BadText())), Reduces(lambda: 5)
+out, stop, loop = Reduces(lambda: say(SystemExit(3))), Reduces(lambda: say(KeyboardInterrupt())), Reduces(again)
+globals().update({5: 1, 'a b': 2, '\ud800': 3, '\0': (i for i in [])})
+import sys; sys.setrecursionlimit(10**6)
+deep = []
+for _ in range(300000): deep = [deep]
+keep = [1]
+%%
+print(keep, globals()['a b'], globals()['\ud800'])
+class Late:
+    def __setstate__(self, s): raise SystemExit(9)
+    def __getstate__(self): return 1
+late = Late()
+%%
+print(keep)
+late
+CELLS
+	is 1 '[.status, .report.status] | tojson' '[0,"saved"]'
+	is 1 "$lost" "evil lies half text number out stop loop 5 � deep"
+	is 1 '.report.lost | map(select(.name == ("half", "text", "5", "deep")) | .reason) | tojson' '["� � �[31m","BadText","its name is no text","it is nested too deeply"]'
+	is 2 .out "[1] 2 3"
+	is 3 '[.out, .status, .report.status, .report.restore_lost[0]] | tojson' '["[1]\n",1,"saved",{"name":"late","type":"","reason":"SystemExit: 9"}]'
+}
+
+@test "KRN-2 KRN-3 what a cell does to its interpreter ends with it: builtins, limits, tracing, streams, modules" {
+	cells python <<'CELLS'
+import builtins, io, json, os, pickle, sys
+builtins.len = None; builtins.isinstance = lambda *a: 1 / 0; builtins.type = int; builtins.sorted = None
+json.dumps = json.loads = pickle.Pickler = os.write = os.open = os.close = os.fsync = os.replace = io.BytesIO = io.open = None
+a = [1]
+%%
+import sys; sys.setrecursionlimit(60); b = a
+%%
+print(b is a); import sys; sys.stdout.close(); sys.stderr = None; c = 3
+%%
+__builtins__ = {}; __name__ = 'other'; __doc__ = 5; d = 4
+%%
+import sys; sys.modules.clear(); e = 5
+%%
+import sys; f = 6; sys.setprofile(lambda *a: 1 / 0)
+%%
+print(a, b is a, c, d, e, f, __name__, len(a))
+globals().clear()
+%%
+print([k for k in globals() if k[0] != '_'])
+CELLS
+	is 3 .out True
+	is 7 .out "[1] True 3 4 5 6 __main__ 1"
+	is 8 .out "['kz']"
+}
+
+@test "KRN-7 a credential is in no state, in whatever wrapping: bytes, arrays, keys, names, sources, base64, hex, errors" {
+	API_TOKEN=sk-1234567890 MODE=deterministic cells python <<'CELLS'
+import base64, collections, os
+tok, mode = os.environ['API_TOKEN'], os.environ['MODE']
+class S(str): pass
+class K: t = tok
+class Tells:
+    def __reduce__(self): raise ValueError(tok)
+def f(t=tok): return t
+def lit(): return 'sk-1234567890'
+class Lit:
+    def lit(self): return 'sk-1234567890'
+closed = (lambda t: lambda: t)(tok)
+a, b, c = tok.encode(), bytearray(tok.encode()), tok.encode('utf-16')
+d, e, g = {tok: 1}, [{'h': ('Bearer ' + tok,)}], S(tok)
+h, i, j = (base64.b64encode(b'u' * n + b':' + tok.encode()) for n in range(3))
+k, l, m = a.hex(), collections.UserString(tok), mode.encode()
+import array; n, o = array.array('u', tok), array.array('b', a)
+globals()[tok] = 1
+tells, kept = Tells(), tok[:5]
+%%
+print(kept, sorted(x for x in globals() if x[0] != '_'))
+CELLS
+	is 2 .out "sk-12 ['S', 'Tells', 'array', 'base64', 'collections', 'kept', 'kz', 'os']"
+	is 1 '.report.lost | length' 23
+	run ! grep -rqE "sk-1234567890|736b2d31|c2stMTIz|stMTIzNDU2" "$space"
+	run ! grep -q 'sk-1234567890' "$BATS_TEST_TMPDIR/said"
+	space=$BATS_TEST_TMPDIR/node
+	mkdir "$space"
+	API_TOKEN=sk-1234567890 cells node <<'CELLS'
+const t = process.env.API_TOKEN; state[t] = 1; state.a = { [t]: 1 }; state.b = t; state.c = Buffer.from(t).toString('hex');
+for (const n of [0, 1, 2]) state['b' + n] = [Buffer.from('u'.repeat(n) + ':' + t).toString('base64url')];
+state.ok = t.slice(0, 5);
+%%
+Object.keys(state)
+CELLS
+	is 1 "$lost" "state[...] state.a[...] state.b state.c state.b0[0] state.b1[0] state.b2[0]"
+	is 2 .out "[ 'ok' ]"
+	run ! grep -q 'sk-1234567890' "$BATS_TEST_TMPDIR/said"
+}
+
+@test "KRN-3 ten thousand variables, of which two are used; more losses than are told by name are counted" {
+	cells python <<'CELLS'
+for i in range(10000): globals()[f'v{i}'] = i if i % 3 else [i]
+for i in range(250): globals()[f'g{i}'] = (x for x in [])
+%%
+print(v9999, v7)
+%%
+print(sum(1 for k in list(globals()) if k[0] == 'v'))
+CELLS
+	is 1 '[(.report.lost | length), .report.notes[0]] | tojson' '[200,"50 more names were not kept"]'
+	is 2 '[.out, .report.restored, .report.generation] | tojson' '["[9999] 7\n",2,1]'
+	is 3 .out 10000
 }
 
 @test "CB-1 CB-2 a cell calls tools by name over its channel, and no child of it has the channel" {
@@ -448,6 +659,38 @@ CELLS
 	is 3 '[.status, .report.generation] | tojson' '[1,1]'
 	is 4 '[.status, .report.status, .report.generation] | tojson' '[0,"saved",1]'
 	is 5 '[.report.status, .report.generation] | tojson' '["saved",2]'
+	space=$BATS_TEST_TMPDIR/python
+	mkdir "$space"
+	cells python <<'CELLS'
+print('nothing yet')
+%%
+import math
+x, y = [1, {'k': (2,)}], 1
+def f(n): return n + y
+class C:
+    made = 1
+c, gen = C(), (i for i in x)
+up = (lambda n: lambda: n + c.made)(3)
+%%
+def broken(:
+%%
+print(f, x, c.made, up(), math.pi)
+%%
+1 / 0
+%%
+x.append(1); x.pop(); c.made
+%%
+y = 2
+%%
+y
+CELLS
+	is 1 '[.report.status, .report.generation] | tojson' '["saved",0]'
+	is 3 '[.status, .report.status, .report.generation] | tojson' '[1,"kept_previous",1]'
+	is 4 '[.report.status, .report.generation] | tojson' '["saved",1]'
+	is 5 '[.status, .report.status, .report.generation] | tojson' '[1,"saved",1]'
+	is 6 '[.report.status, .report.generation] | tojson' '["saved",1]'
+	is 7 '[.report.status, .report.generation] | tojson' '["saved",2]'
+	is 8 '[.out, .report.generation] | tojson' '["2\n",2]'
 }
 
 @test "KRN-8 KRN-15 KRN-16 Node: bounds, a kill, and a state that was altered" {

@@ -14,6 +14,7 @@
 # or the state after.  Functions and classes are kept as source: a function's code is
 # compiled from it and never run, a class is made again only if its body does nothing.
 # Whatever is read here was written by the tenant, and only the tenant reads it.
+import __future__
 import ast
 import builtins
 import copyreg  # noqa: F401 (pickle wants it before a cell can shadow it)
@@ -37,7 +38,10 @@ LIST_MAX = 200  # entries of one list of the report
 TEXT_MAX = 200
 DRAIN = 0.25  # seconds for threads that are about to end
 build_class = builtins.__build_class__
+open_fd, close_fd, join, set_trace, set_profile = os.open, os.close, os.path.join, sys.settrace, sys.setprofile
+set_recursion, deepest = sys.setrecursionlimit, sys.getrecursionlimit()
 open_file, replace, unlink, fsync, write, real_exit = io.open, os.replace, os.unlink, os.fsync, os.write, os._exit
+BytesIO, original = io.BytesIO, dict(builtins.__dict__)
 dumps, loads, sha256, now, fstat = json.dumps, json.loads, hashlib.sha256, time.monotonic, os.fstat
 
 
@@ -46,10 +50,18 @@ class Refused(Exception):
 
 
 def short(text):
-	text = " ".join(str(text).split())
+	"""One line that any terminal and any parser of JSON takes: no controls, no half characters."""
+	try:
+		text = str.__str__(text) if isinstance(text, str) else str(text)
+	except Exception:
+		text = type(text).__name__
+	text = " ".join(text[: 4 * TEXT_MAX].split())
+	text = "".join(c if c.isprintable() else "\ufffd" for c in text)
 	return text if len(text) <= TEXT_MAX else text[: TEXT_MAX - 1] + "\u2026"
 
 
 def kind(value):
 	t = type(value)
+	if type(t.__module__) is not str:
+		return t.__name__
 	return t.__name__ if t.__module__ in ("builtins", "__main__") else f"{t.__module__}.{t.__name__}"

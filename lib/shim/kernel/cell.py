@@ -12,6 +12,10 @@ def statements(body):
 			yield from statements(h.body)
 
 
+def is_of_cell(obj):
+	return type(obj) is types.FunctionType and obj.__code__.co_filename.startswith("<cell ")
+
+
 class CellRun:
 	"""Running the text of one cell."""
 
@@ -76,13 +80,16 @@ class CellRun:
 				asyncio.run(eval(code, k.g))
 			else:
 				exec(code, k.g)
+			set_trace(None)
+			regain()
 		except SystemExit as e:
+			regain()
 			self.status = self.exit_status(e)
 		except BaseException as e:
+			regain()
 			self.status = 130 if isinstance(e, KeyboardInterrupt) else 1
 			self.tell(e)
 		k.g.pop("__kz_show__", None)
-		builtins.__build_class__ = build_class
 
 	@staticmethod
 	def exit_status(e):
@@ -119,9 +126,12 @@ class CellRun:
 		for s in tree.body:
 			if isinstance(s, ast.ImportFrom) and s.module == "__future__":
 				for a in s.names:
-					flags |= getattr(__import__("__future__"), a.name).compiler_flag
+					flags |= getattr(__future__, a.name).compiler_flag
 		for s in statements(tree.body):
-			self.define(s, flags)
+			try:
+				self.define(s, flags)
+			except BaseException:  # an object that lets nobody look at it is told when it is pickled
+				pass
 
 	def from_import(self, s):
 		k = self.kernel
@@ -152,7 +162,7 @@ class CellRun:
 		else:
 			return
 		obj = self.last_of(s, name)
-		if obj is None or id(obj) in k.by_id or type(obj) is types.FunctionType:
+		if obj is None or id(obj) in k.by_id or is_of_cell(obj):
 			return
 		if isinstance(s, ast.Assign):
 			# only what pickle would look for by its name

@@ -22,6 +22,33 @@ def members(obj):
 	return dict(obj.__dict__) if isinstance(obj, type) else {}
 
 
+def wrapped(obj):
+	"""The functions of a cell below a decorated one, outer first."""
+	out = []
+	while is_of_cell(getattr(obj, "__wrapped__", None)) and len(out) < 20:
+		obj = obj.__wrapped__
+		out.append(obj)
+	return out
+
+
+class Quiet:
+	"""A class made again is nothing new: what its bases do about a new subclass they did when it was made first."""
+
+	def __init__(self, values):
+		self.values, self.before = list(values), []
+
+	def __enter__(self):
+		seen = {c for v in self.values if isinstance(v, type) for c in v.__mro__ if "__init_subclass__" in vars(c)}
+		for c in seen:
+			if is_of_cell(getattr(vars(c)["__init_subclass__"], "__func__", None)):
+				self.before.append((c, vars(c)["__init_subclass__"]))
+				c.__init_subclass__ = classmethod(lambda cls, **keywords: None)
+
+	def __exit__(self, *_):
+		for c, method in self.before:
+			c.__init_subclass__ = method
+
+
 def stands_in(value, node, file):
 	"""Was this member made by the statement itself? A function of a cell that stands elsewhere was put there later."""
 	f = getattr(value, "__func__", getattr(value, "fget", value))
@@ -45,6 +72,9 @@ class Defining:
 			if type(obj) is not types.FunctionType or not obj.__code__.co_filename.startswith("<cell "):
 				return None
 		if type(obj) is types.FunctionType:
+			file = obj.__code__.co_filename
+			if file[:1] != "<":
+				raise Refused(f"function {obj.__name__}: {file.rpartition('/')[2]} made it, not the text of a cell")
 			return self.register_function(obj)
 		raise Refused(f"{getattr(obj, '__qualname__', obj)} has no definition that can be replayed")
 
@@ -69,6 +99,7 @@ class Defining:
 		return known.serial
 
 	def new(self, obj, entry):
+		self.no_credential(entry["source"].encode("utf-8", "surrogatepass"))
 		self.serial += 1
 		d = Definition(self.serial, dict(entry, serial=self.serial, state=None))
 		d.made, d.filled = obj, True
@@ -83,7 +114,7 @@ class Defining:
 			name = getattr(node, "name", "<lambda>")
 			if name != code.co_name or first_line(node) != code.co_firstlineno:
 				continue
-			if isinstance(parent, ast.ClassDef):
+			if isinstance(parent, ast.ClassDef) and not isinstance(node, ast.Lambda):
 				why = "a method is saved only with its class"
 				continue
 			source = text_of(node, text, line)
@@ -105,13 +136,15 @@ class Defining:
 	def register_statement(self, obj, node, name, text, file, flags):
 		"""A class, decorated function or named tuple: made again by its statement, if that does nothing else."""
 		try:
-			deps, blanks = self.pure(obj, node)
+			if hasattr(obj, "registry") and hasattr(obj, "dispatch"):
+				raise Refused("what was registered for single dispatch is not saved")
+			deps, blanks = self.pure(obj, node, flags)
+			d = self.new(obj, {"kind": "class" if isinstance(node, ast.ClassDef) else "other", "name": name, "code": name,
+					   "file": file, "line": first_line(node), "flags": flags, "free": [], "cells": [],
+					   "deps": deps, "blank": [list(b) for b in blanks], "source": text_of(node, text, 1)})
 		except Refused as e:
 			self.why[id(obj)] = (obj, f"{name}: {e}")
 			return
-		d = self.new(obj, {"kind": "class" if isinstance(node, ast.ClassDef) else "other", "name": name, "code": name,
-				   "file": file, "line": first_line(node), "flags": flags, "free": [], "cells": [],
-				   "deps": deps, "blank": [list(b) for b in blanks], "source": text_of(node, text, 1)})
 		d.members = {k: v for k, v in members(obj).items() if stands_in(v, node, file)}
 
 	def ref(self, name, local):
@@ -137,8 +170,8 @@ class Defining:
 			return ["f"] + where
 		raise Refused(f"it uses the value of {name}")
 
-	def pure(self, obj, node):
-		p = Purity(self, obj, node)
+	def pure(self, obj, node, flags):
+		p = Purity(self, obj, node, flags)
 		p.statement(node)
 		return p.deps, p.blanks
 

@@ -20,7 +20,7 @@ def make_kz(kernel, channel):
 		kernel.is_reset = True
 
 	kz.reset = reset
-	sys.modules["kz"] = kernel.g["kz"] = kz
+	sys.modules["kz"] = kernel.g["kz"] = kernel.kz = kz
 
 
 def flush():
@@ -29,6 +29,14 @@ def flush():
 			s.flush()
 		except (OSError, ValueError, AttributeError):
 			pass
+
+
+def regain():
+	"""What a cell did to the interpreter ends with it."""
+	set_trace(None)
+	set_profile(None)
+	builtins.__dict__.update(original)
+	set_recursion(deepest)
 
 
 def calm():

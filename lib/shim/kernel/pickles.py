@@ -14,7 +14,7 @@ ATOMS = {int, float, complex, str, bytes, bool, type(None), tuple, frozenset, ra
 	 types.BuiltinFunctionType}
 
 
-class Bounded(io.BytesIO):
+class Bounded(BytesIO):
 	def __init__(self, most, words):
 		super().__init__()
 		self.most, self.words = most, words
@@ -38,7 +38,7 @@ class Pickler(pickle.Pickler):
 	def persistent_id(self, obj):
 		t = type(obj)
 		if t in ATOMS:
-			if t is str and obj in self.kernel.environment:
+			if (t is str or t is bytes) and obj in self.kernel.environment:
 				raise Refused("a value of the environment")
 			return None
 		if t is types.FunctionType or isinstance(obj, type) or id(obj) in self.kernel.by_id:
@@ -53,6 +53,8 @@ class Pickler(pickle.Pickler):
 		if t is types.ModuleType or isinstance(obj, types.ModuleType):
 			return ("m", self.kernel.module_name(obj))
 		refuse(obj)
+		if t is bytearray and bytes(obj) in self.kernel.environment:
+			raise Refused("a value of the environment")
 		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__":
 			if not isinstance(obj, self.kernel.enum()):
 				self.shared[id(obj)] = obj

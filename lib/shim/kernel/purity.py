@@ -17,7 +17,8 @@ CALLS_BUILTIN = {"property", "staticmethod", "classmethod", "frozenset", "set", 
 class Purity:
 	"""May this statement be run again? Collects what it reads, and values that are kept instead of computed."""
 
-	def __init__(self, kernel, obj, node):
+	def __init__(self, kernel, obj, node, flags):
+		self.is_late = flags & __future__.annotations.compiler_flag
 		self.kernel, self.obj, self.node, self.deps, self.blanks = kernel, obj, node, {}, []
 		# attributes of a plain class are part of what is saved with it
 		self.keeps_values = (isinstance(node, ast.ClassDef) and type(obj) is type and
@@ -70,6 +71,18 @@ class Purity:
 		else:
 			raise Refused(f"its definition computes something ({type(node).__name__})")
 
+	def annotation(self, node, local):
+		"""One that is text is not computed; what it names is there all the same, for who looks."""
+		is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+		if node is None or not (is_text or self.is_late):
+			self.expression(node, local)
+			return
+		for word in WORD.findall(node.value if is_text else ast.unparse(node)):
+			try:
+				self.name(word, local)
+			except Refused:
+				pass
+
 	def function(self, node, local):
 		for d in node.decorator_list:
 			if isinstance(d, ast.Attribute) and d.attr in ("setter", "getter", "deleter") and \
@@ -83,8 +96,8 @@ class Purity:
 		for d in a.defaults + [x for x in a.kw_defaults if x]:
 			self.expression(d, local)
 		for x in a.posonlyargs + a.args + a.kwonlyargs + [v for v in (a.vararg, a.kwarg) if v]:
-			self.expression(x.annotation, local)
-		self.expression(node.returns, local)
+			self.annotation(x.annotation, local)
+		self.annotation(node.returns, local)
 
 	def value(self, node, local):
 		if node is None:
@@ -112,7 +125,7 @@ class Purity:
 					raise Refused("its body does more than define")
 				local.add(t.id)
 		elif isinstance(s, ast.AnnAssign):
-			self.expression(s.annotation, local)
+			self.annotation(s.annotation, local)
 			self.value(s.value, local)
 			if not isinstance(s.target, ast.Name):
 				raise Refused("its body does more than define")
@@ -122,6 +135,10 @@ class Purity:
 			raise Refused(f"its body does more than define ({type(s).__name__})")
 
 	def klass(self, node, local):
+		if node is self.node and isinstance(self.obj, type):
+			for c in type(self.obj).__mro__:
+				if c.__module__ == "__main__" and {"__new__", "__init__", "__call__", "__prepare__"} & set(vars(c)):
+					raise Refused("its metaclass would run again")
 		for d in node.decorator_list:
 			f = d.func if isinstance(d, ast.Call) else d
 			if not self.may_call(f):

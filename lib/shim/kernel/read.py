@@ -5,7 +5,7 @@ class Reading:
 	"""The part of Kernel that reads."""
 
 	def path(self, name):
-		return os.path.join(self.space, name)
+		return join(self.space, name)
 
 	def note(self, text):
 		if len(self.report["notes"]) < LIST_MAX:
@@ -29,6 +29,7 @@ class Reading:
 	def damaged(self, why):
 		self.names, self.definitions, self.cells, self.imported = {}, {}, {}, []
 		self.report["damaged"] = True
+		self.before = None
 		self.report["restore_lost"].append({"name": "*", "type": "", "reason": f"the saved state is damaged: {why}"})
 
 	def take(self, m):
@@ -48,6 +49,7 @@ class Reading:
 			groups.append(Group([str(k) for k in keys], data[at : at + n], set(definitions), set(cells)))
 			if len(groups[-1].blob) != n or sha256(groups[-1].blob).hexdigest() != digest:
 				groups[-1].is_bad = True
+		self.before = m
 		names = {}
 		for name, ref in m["names"].items():
 			if ref[0] not in ("m", "f", "v") or (ref[0] == "v" and not 0 <= ref[1] < len(groups)):

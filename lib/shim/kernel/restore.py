@@ -10,7 +10,7 @@ class Restoring:
 			if sub.startswith(name + ".") and sub not in sys.modules:
 				try:
 					__import__(sub)
-				except Exception as e:
+				except BaseException as e:
 					self.note(f"import {sub}: {e}")
 		return sys.modules[name]
 
@@ -51,7 +51,8 @@ class Restoring:
 		before = {name: self.g[name] for name in set(values) | {e["name"]} if name in self.g}
 		self.g.update(values)
 		try:
-			exec(compile(tree, e["file"], "exec", e["flags"], True), self.g)
+			with Quiet(values.values()):
+				exec(compile(tree, e["file"], "exec", e["flags"], True), self.g)
 			return self.g[e["name"]]
 		finally:
 			for name in set(values) | {e["name"]}:
@@ -71,7 +72,10 @@ class Restoring:
 	def set_state(self, d, state):
 		d.filled = True
 		if d.entry["kind"] != "function":
-			given, gone = state
+			given, gone, *inner = state
+			for f, code in zip(inner, wrapped(d.made)):
+				code.__defaults__, code.__kwdefaults__ = f[:2]
+				code.__dict__.update(f[2])
 			for name, value in given.items():
 				setattr(d.made, name, value)
 			for name in gone:
@@ -106,11 +110,11 @@ class Restoring:
 		try:
 			if group.is_bad:
 				raise Refused("its bytes are cut or altered")
-			values = Unpickler(self, io.BytesIO(group.blob)).load()
+			values = Unpickler(self, BytesIO(group.blob)).load()
 			for key, value in zip(group.keys, [values] if len(group.keys) == 1 else values):
 				self.put(key, value, group)
 			return True
-		except Exception as e:
+		except BaseException as e:
 			group.failed = short(e if isinstance(e, Refused) else f"{type(e).__name__}: {e}")
 		group.loaded = False
 		for key in group.keys:
@@ -132,7 +136,7 @@ class Restoring:
 			else:
 				self.g[name] = self.resolve(ref)
 				self.report["restored"] += 1
-		except Exception as e:
+		except BaseException as e:
 			self.restore_lost(name, f"{type(e).__name__}: {e}")
 		return name in self.g
 

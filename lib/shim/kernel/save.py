@@ -8,6 +8,9 @@ class Save:
 		"__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__",
 		"__abstractmethods__", "__parameters__", "__orig_bases__", "__hash__"}
 
+	WRAPS = {"__wrapped__", "__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__type_params__",
+		 "cache_parameters", "__annotate__"}
+
 	def __init__(self, kernel):
 		self.kernel = kernel
 		self.done = {}  # key -> Group of one
@@ -54,7 +57,13 @@ class Save:
 		d = self.kernel.definitions[int(key[1:])]
 		if d.entry["kind"] == "function":
 			return self.function_state(d.made)
-		return self.class_state(d) if d.entry["kind"] == "class" else ({}, [])
+		if d.entry["kind"] == "class":
+			return self.class_state(d)
+		given = {}
+		if hasattr(d.made, "__wrapped__"):
+			given = {k: v for k, v in d.made.__dict__.items() if k not in self.WRAPS}
+		return given, [], *((f.__defaults__, f.__kwdefaults__, {k: v for k, v in f.__dict__.items() if k != "__wrapped__"})
+				    for f in wrapped(d.made))
 
 	def dump(self, obj, most=None):
 		k = self.kernel
@@ -63,10 +72,9 @@ class Save:
 		p = Pickler(k, out)
 		p.dump(obj)
 		blob = out.getvalue()
-		if any(c in blob for c in k.credentials):
-			raise Refused("it holds a value of the environment")
+		k.no_credential(blob)
 		if b"__main__" in blob:
-			Check(k, io.BytesIO(blob)).load()
+			Check(k, BytesIO(blob)).load()
 		return blob, p
 
 	def one(self, key):
@@ -81,7 +89,7 @@ class Save:
 		except Refused as e:
 			self.bad[key] = short(e)
 			return []
-		except Exception as e:
+		except BaseException as e:
 			self.bad[key] = short(e) or type(e).__name__
 			return []
 		self.done[key] = Group([key], blob, p.definitions, p.cells)
@@ -97,20 +105,26 @@ class Save:
 
 	def collect(self):
 		k, g = self.kernel, self.kernel.g
-		for name, value in list(g.items()):
-			if name.startswith("__") and name.endswith("__") or (name == "kz" and value is sys.modules["kz"]):
+		# in an order that stays, so that what did not change is the same text
+		names = [n for n in k.names if n in g] + [n for n in g if n not in k.names]
+		for name, value in [(n, g[n]) for n in names]:
+			if type(name) is not str:
+				self.bad[f"n{name!r}"], self.values[f"n{name!r}"] = "its name is no text", value
+				continue
+			if name.startswith("__") and name.endswith("__") or (name == "kz" and value is k.kz):
 				continue
 			try:
+				k.no_credential(name.encode("utf-8", "surrogatepass"))
 				ref = self.reference(name, value)
-			except Refused as e:
-				self.bad["n" + name] = short(e)
+			except BaseException as e:
+				self.bad["n" + name] = short(e) or type(e).__name__
 				self.values["n" + name] = value
 				continue
 			if ref:
 				self.names[name] = ref
 			else:
 				self.values["n" + name] = value
-		todo = [key for key in self.values if key not in self.bad]
+		todo = [key for key in self.values if key not in self.bad][::-1]
 		while todo:
 			key = todo.pop()
 			if key not in self.done and key not in self.bad:
@@ -179,6 +193,8 @@ class Save:
 		sets = {}
 		for key in self.done:
 			sets.setdefault(find(key), []).append(key)
+		for keys in sets.values():
+			keys.sort()
 		groups = []
 		for keys in sets.values():
 			if len(keys) == 1:
@@ -187,9 +203,9 @@ class Save:
 			try:
 				blob, p = self.dump([self.object(x) for x in keys], 1 << 40)
 				groups.append(Group(keys, blob, p.definitions, p.cells))
-			except Exception as e:
+			except BaseException as e:
 				for key in keys:
-					self.bad[key] = short(e)
+					self.bad[key] = short(e) or type(e).__name__
 					del self.done[key]
 		return groups
 
@@ -204,6 +220,7 @@ class Save:
 					k.definitions[int(key[1:])].entry["state"] = group
 				else:
 					k.cells[int(key[1:])].state = group
+		self.names = {n: self.names[n] for n in [*k.names, *k.g, *self.names] if n in self.names}
 		reach = Reach(k)
 		for ref in self.names.values():
 			if ref[0] == "v":
@@ -211,11 +228,12 @@ class Save:
 		return reach
 
 	def lost(self):
-		out = []
-		for key in self.values:
-			if key in self.bad and len(out) < LIST_MAX:
-				out.append({"name": short(key[1:]), "type": short(kind(self.values[key])), "reason": self.bad[key]})
-		return out
+		bad = [key for key in self.values if key in self.bad]
+		if len(bad) > LIST_MAX:
+			self.kernel.report["notes"].insert(0, f"{len(bad) - LIST_MAX} more names were not kept")
+		clean = self.kernel.clean
+		return [{"name": clean(key[1:]), "type": clean(kind(self.values[key])), "reason": clean(self.bad[key])}
+			for key in bad[:LIST_MAX]]
 
 	def missing(self):
 		"""Names that are not there for the next cell, and why; for the hint beside a NameError."""
@@ -245,6 +263,14 @@ class Save:
 			"cells": [[c.serial, index[id(c.state)]] for c in reach.cells.values()],
 			"imported": k.imported, "gone": self.missing()}
 
+	def is_as_before(self, m):
+		"""Would the state be the one that is stored? The number of cells that ran is nothing that is kept."""
+		counts = {"generation", "ran", "serial", "blob", "python"}
+		before = self.kernel.before
+		if not before and before is not None:  # there was none
+			return not (m["names"] or m["gone"] or m["imported"])
+		return before is not None and all(before.get(k) == loads(dumps(v)) for k, v in m.items() if k not in counts)
+
 	def run(self):
 		k = self.kernel
 		if not k.is_reset:
@@ -260,11 +286,14 @@ class Save:
 			k.imported, reach = [], Reach(k)
 		k.report["lost"] = self.lost() if not k.is_reset else []
 		name = BLOBS[1] if k.blob_name == BLOBS[0] else BLOBS[0]
-		text = dumps(self.manifest(reach, name), separators=(",", ":")).encode()
+		m = self.manifest(reach, name)
+		is_new = not self.is_as_before(m)
+		text = dumps(m, separators=(",", ":")).encode()
 		blobs = b"".join(group.blob for group in reach.groups.values())
 		most = k.config.get("total_bytes") or 8388608
 		if len(text) + len(blobs) > most:
 			k.report.update(status="refused", reason="kernel_state_over_bound", bytes=len(text) + len(blobs))
 			return
-		store(k, name, blobs, text)
-		k.report.update(status="saved", generation=k.generation + 1, bytes=len(text) + len(blobs))
+		if is_new:
+			store(k, name, blobs, text)
+		k.report.update(status="saved", generation=k.generation + is_new, bytes=len(text) + len(blobs))

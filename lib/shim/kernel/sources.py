@@ -1,8 +1,8 @@
 # Text of cells, and code of functions compiled again from it; nothing of it runs.
 WORD = re.compile(r"[^\W\d]\w*")
 FUTURE = 0
-for _n in __import__("__future__").all_feature_names:
-	FUTURE |= getattr(__import__("__future__"), _n).compiler_flag
+for _n in __future__.all_feature_names:
+	FUTURE |= getattr(__future__, _n).compiler_flag
 
 
 class Sources:
@@ -113,18 +113,25 @@ def function_code(entry):
 		for x in a.posonlyargs + a.args + a.kwonlyargs + [v for v in (a.vararg, a.kwarg) if v]:
 			x.annotation = None
 		node.returns = None
-	body = [node]
-	if entry["free"]:
-		names = [ast.Name(n, ast.Store()) for n in entry["free"]]
-		body = [ast.Assign(names, ast.Constant(None)), node]
-	outer = ast.parse("def __kz_outer__(): pass").body[0]
-	outer.body = body
-	outer.lineno = outer.end_lineno = entry["line"]
-	module = ast.fix_missing_locations(ast.Module(body=[outer], type_ignores=[]))
-	found = code_inside(compile(module, entry["file"], "exec", entry["flags"], True), entry["code"])
+	found = compiled(entry, node, [])
+	if found is not None and entry["code"] in found.co_freevars and entry["code"] not in entry["free"]:
+		# a function of the top level that calls itself by its name
+		found = compiled(entry, node, [ast.Global([entry["code"]])])
 	if found is None or list(found.co_freevars) != entry["free"]:
 		raise Refused("its source does not give its code")
 	return rename(found, entry["prefix"])
+
+
+def compiled(entry, node, body):
+	"""The code of a function, compiled below one that has the variables that it shares."""
+	if entry["free"]:
+		names = [ast.Name(n, ast.Store()) for n in entry["free"]]
+		body = body + [ast.Assign(names, ast.Constant(None))]
+	outer = ast.parse("def __kz_outer__(): pass").body[0]
+	outer.body = body + [node]
+	outer.lineno = outer.end_lineno = entry["line"]
+	module = ast.fix_missing_locations(ast.Module(body=[outer], type_ignores=[]))
+	return code_inside(compile(module, entry["file"], "exec", entry["flags"], True), entry["code"])
 
 
 def same_code(a, b):

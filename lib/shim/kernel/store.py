@@ -2,14 +2,14 @@
 
 
 def put_file(path, data):
-	fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+	fd = open_fd(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 	try:
 		view = memoryview(data)
 		while view:
 			view = view[write(fd, view) :]
 		fsync(fd)
 	finally:
-		os.close(fd)
+		close_fd(fd)
 
 
 def store(k, name, blobs, text):
