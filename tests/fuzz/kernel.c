@@ -23,7 +23,9 @@ static void check_text(const struct kz_json *o, const char *key)
 
 	CLAIM(s && strlen(s) <= KZ_KERNEL_TEXT_MOST);
 	for (; *s; s++)
-		CLAIM((unsigned char)*s >= 32 && *s != 127);
+		CLAIM((unsigned char)*s >= 32 && *s != 127 &&
+		      !((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0) &&
+		      strncmp(s, "\xe2\x80\xae", 3) != 0);
 }
 
 static void check_list(const struct kz_json *list)

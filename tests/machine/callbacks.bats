@@ -102,6 +102,21 @@ jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))'
 	on_record tool_unknown=20 tool_limit=5
 }
 
+@test "CB-9 KRN-3 a call that cannot be read is answered at once, the calls after it as ever, and the state is saved" {
+	py "$TRY"'
+deep = kept = 1
+for _ in range(100): deep = [deep]
+print([call("echo", q=v) for v in ("\0", "\ud800", 2 ** 70, deep)], call("echo", q="x" * 3000000), call("echo", q=1)["got"])
+try: call("echo", q=float("nan"))
+except ValueError: print("nan")'
+	[ "$output" = $'[\'tool_failed\', \'tool_failed\', \'tool_failed\', \'tool_failed\'] tool_too_large {\'q\': 1}\nnan' ]
+	kz_record_is kernel.status saved
+	kz_record_is kernel.calls_refused 5
+	on_record tool_failed=4 tool_too_large=1
+	kz_run -k -A a -C c -l node -c 'for (const q of ["\0", "\ud800"]) await kz.tools.echo({ q }).catch((e) => console.log(e.reason)); console.log(await kz.tools.echo({ q: 1 }))' </dev/null
+	[ "$output" = $'tool_failed\ntool_failed\n{ got: { q: 1 }, env: \'\' }' ]
+}
+
 @test "CB-9 KZ_CALLBACK_RATE bounds how many calls begin within a second, whatever their sum" {
 	kz config set KZ_CALLBACK_RATE 3 >/dev/null
 	# a call that is refused by the rate is asked again until it may be: each one passes in the end, and no four within a second

@@ -47,7 +47,7 @@ refused() {
 	[ "$output" = '[1]' ]
 	kz_record_is kernel.restored 1
 	kz_run -A a -C "$C" -l python -c 'import os; print("x" in globals(), sorted(os.listdir(".")))' </dev/null
-	[ "$output" = "False ['.kz-kernel.1.pkl', '.kz-kernel.json']" ]
+	[ "$output" = "False ['.kz-kernel.0.pkl', '.kz-kernel.json']" ]
 	kz_record_is kernel null
 	[ -z "$(kz-workspace list -A a -C "$C")" ]
 	[ "$(kz-workspace list -a -A a -C "$C" | wc -l)" -eq 2 ]
@@ -179,16 +179,18 @@ while True: pass" </dev/null 2>/dev/null
 
 @test "a cell that forges reports, floods the channel or closes it harms nobody" {
 	py 'import os
-os.write(3, b"{\"v\":1,\"type\":\"report\",\"status\":\"saved\",\"generation\":99,\"lost\":[{\"name\":\"\\u001b[2J\",\"type\":1,\"reason\":\"x\"}]}\n")
+os.write(3, b"{\"v\":1,\"type\":\"report\",\"status\":\"saved\",\"generation\":99,\"lost\":[{\"name\":\"\\u001b[2J\\u009b\\u2028\\u202ex\\u00e9\",\"type\":1,\"reason\":\"x\"}]}\n")
 os._exit(0)'
 	kz_record_is kernel.generation 99
-	kz_record_is 'kernel.lost[0].name' ' [2J'
+	kz_record_is 'kernel.lost[0].name' ' [2J   xé'
 	py 'import os
 junk = b"x" * 65536
 for _ in range(200): os.write(3, junk)
 y = 1'
 	kz_record_is outcome completed
-	kz_record_is kernel.status kept_previous
+	kz_record_is kernel.status saved
+	py 'y'
+	[ "$output" = 1 ]
 	# what the record says of the state is so, whatever was done to the channel
 	js 'state.z = "before"'
 	py 'z = "before"'

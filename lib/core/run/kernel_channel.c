@@ -11,6 +11,7 @@
 #include "base/auto.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "core/run/kernel_parts.h"
 #include "core/run/kernel_report.h"
 #include "rule/reason.h"
@@ -23,7 +24,8 @@ struct kz_kernel_channel {
 	int fd, far_fd, over_fd;
 	pthread_t thread;
 	struct kz_buf in;
-	bool is_broken; /* a line was too long: what comes is read and dropped */
+	bool is_long;       /* the line at hand is too long: its rest is dropped */
+	bool is_limit_told; /* one line of the log is enough for all calls over a limit */
 	int64_t generation;
 	struct kz_json *report;
 };
@@ -56,20 +58,51 @@ static enum kz_rc write_answer(int64_t id, const struct kz_buf *result, const st
 	return rc ? rc : kz_buf_add(out, "}\n", 2, NULL);
 }
 
+static void send_answer(struct kz_kernel_channel *c, int64_t id, const struct kz_buf *result,
+			const struct kz_err *why)
+{
+	kz_auto_buf struct kz_buf out = KZ_BUF_INIT((size_t)c->tools->max_bytes + 4096);
+
+	if (!is_over(c) && write_answer(id, result, why, &out) == KZ_OK)
+		(void)kz_fd_write_until(c->fd, out.data, out.len, KZ_NEVER, NULL);
+}
+
+/* What a cell called a tool is its own text until a tool of that name was found. */
+static void log_call(struct kz_kernel_channel *c, const char *tool, const struct kz_err *why)
+{
+	bool is_limit = kz_str_eq(why->reason, kz_reason_code(KZ_R_TOOL_LIMIT));
+	bool is_known = !is_limit && !kz_str_eq(why->reason, kz_reason_code(KZ_R_TOOL_UNKNOWN));
+
+	if (is_limit && c->is_limit_told)
+		return;
+	c->is_limit_told = is_limit;
+	kz_log(KZ_LOG_INFO, "tool called", "tool", is_known ? tool : NULL, "reason",
+	       why->rc ? why->reason : "ok", NULL);
+}
+
+/* A line that is nothing that a cell may say. One that waits for an answer to it is told, and does not wait for ever. */
+static void refuse_line(struct kz_kernel_channel *c, enum kz_reason r, const char *text)
+{
+	struct kz_err why = KZ_ERR_INIT;
+
+	if (is_over(c))
+		return;
+	kz_refuse(&why, r, "%s", text);
+	kz_tools_refused(c->tools, why.reason);
+	send_answer(c, 0, NULL, &why);
+}
+
 static void answer(struct kz_kernel_channel *c, struct kz_kernel_call *call)
 {
 	kz_auto_buf struct kz_buf result = KZ_BUF_INIT((size_t)c->tools->max_bytes);
-	kz_auto_buf struct kz_buf out = KZ_BUF_INIT((size_t)c->tools->max_bytes + 4096);
 	kz_auto_json struct kz_json *line = kz_take(call->line);
 	struct kz_err why = KZ_ERR_INIT;
 
 	if (is_over(c))
 		return; /* whose run has ended gets no answer [CB-8] */
 	(void)kz_tools_call(c->tools, call->tool, call->arguments, c->over_fd, &result, &why);
-	kz_log(KZ_LOG_INFO, "tool called", "tool", call->tool, "reason", why.rc ? why.reason : "ok",
-	       NULL);
-	if (!is_over(c) && write_answer(call->id, &result, &why, &out) == KZ_OK)
-		(void)kz_fd_write_until(c->fd, out.data, out.len, KZ_NEVER, NULL);
+	log_call(c, call->tool, &why);
+	send_answer(c, call->id, &result, &why);
 }
 
 static void take_line(struct kz_kernel_channel *c, const char *p, size_t n)
@@ -85,25 +118,32 @@ static void take_line(struct kz_kernel_channel *c, const char *p, size_t n)
 		kz_json_free(c->report);
 		c->report = report;
 		break;
-	case KZ_KERNEL_LINE_BAD: break; /* said by somebody who is nobody */
+	case KZ_KERNEL_LINE_BAD:
+		refuse_line(
+			c, KZ_R_TOOL_FAILED,
+			"the call cannot be read: a NUL, half a character, a number over 64 bits, "
+			"or more than 64 levels");
+		break;
 	}
 }
 
+/* Each byte is looked at once, however the lines are cut. */
 static void take(struct kz_kernel_channel *c, const char *p, size_t n)
 {
-	const char *end;
+	while (n) {
+		const char *end = memchr(p, '\n', n);
+		size_t len = end ? (size_t)(end - p) : n, whole = len + (end != NULL);
 
-	if (c->is_broken)
-		return;
-	if (kz_buf_add(&c->in, p, n, NULL) != KZ_OK) {
-		c->is_broken = true;
-		return;
-	}
-	while (c->in.len && (end = memchr(c->in.data, '\n', c->in.len))) {
-		size_t len = (size_t)(end - c->in.data);
-
-		take_line(c, c->in.data, len);
-		kz_buf_drop(&c->in, len + 1);
+		c->is_long = c->is_long || kz_buf_add(&c->in, p, len, NULL) != KZ_OK;
+		if (end && c->is_long)
+			refuse_line(c, KZ_R_TOOL_TOO_LARGE, "the line has too many bytes");
+		else if (end && c->in.len)
+			take_line(c, c->in.data, c->in.len);
+		if (end || c->is_long)
+			kz_buf_clear(&c->in);
+		c->is_long = c->is_long && !end;
+		p += whole;
+		n -= whole;
 	}
 }
 

@@ -8,20 +8,41 @@
 #include "port/json.h"
 #include "rule/reason.h"
 
-/* A text for a terminal and a model: cut at a character, control characters as blanks. */
+/* How many bytes at p (of valid UTF-8, n of them) are a character that steers a terminal or turns a line around: controls of
+ * C0 and C1, ends of lines and paragraphs, marks of direction. out: 0: it is none */
+static size_t steers(const unsigned char *p, size_t n)
+{
+	if (*p < 32 || *p == 127)
+		return 1;
+	if (n >= 2 && p[0] == 0xc2 && p[1] < 0xa0)
+		return 2;
+	if (n >= 2 && p[0] == 0xd8 && p[1] == 0x9c) /* U+061C */
+		return 2;
+	if (n >= 3 && p[0] == 0xe2 && p[1] == 0x80 && /* U+200E, U+200F, U+2028 to U+202E */
+	    (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae)))
+		return 3;
+	if (n >= 3 && p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa6 &&
+	    p[2] <= 0xa9) /* U+2066 to U+2069 */
+		return 3;
+	return 0;
+}
+
+/* A text for a terminal and a model: cut at a character, what steers as blanks. */
 static void set_text(struct kz_json *o, const char *key, const char *s)
 {
 	char t[KZ_KERNEL_TEXT_MOST + 1];
-	size_t n = strlen(s);
+	size_t n = strlen(s), at = 0, skip;
 
 	if (n > KZ_KERNEL_TEXT_MOST) {
 		n = KZ_KERNEL_TEXT_MOST;
 		while (n && ((unsigned char)s[n] & 0xc0) == 0x80)
 			n--;
 	}
-	for (size_t i = 0; i < n; i++)
-		t[i] = (unsigned char)s[i] < 32 || s[i] == 127 ? ' ' : s[i];
-	t[n] = 0;
+	for (size_t i = 0; i < n; i += skip ? skip : 1) {
+		skip = steers((const unsigned char *)s + i, n - i);
+		t[at++] = skip ? ' ' : s[i];
+	}
+	t[at] = 0;
 	kz_json_set_str(o, key, t);
 }
 

@@ -1,4 +1,4 @@
-/* lib/shim/kernel, put together in the folder of the build, and lib/shim/kernel.mjs themselves; scripts/make/driver.mk knows the dependency. */
+/* The parts of lib/shim/kernel, put together in the folder of the build; scripts/make/driver.mk knows the dependency. */
 #include "core/run/kernel.h"
 
 __asm__(".section .rodata\n"
@@ -9,7 +9,7 @@ __asm__(".section .rodata\n"
 	"kz_shim_kernel_py_end:\n"
 	".global kz_shim_kernel_mjs_start\n"
 	"kz_shim_kernel_mjs_start:\n"
-	".incbin \"lib/shim/kernel.mjs\"\n"
+	".incbin \"shim/kernel.mjs\"\n"
 	".global kz_shim_kernel_mjs_end\n"
 	"kz_shim_kernel_mjs_end:\n"
 	".previous\n");

@@ -151,7 +151,7 @@ const char *kz_tool_reason(size_t i)
 	return kz_reason_code(reasons[i]);
 }
 
-static void count_refusal(struct kz_tools *t, const char *reason)
+void kz_tools_refused(struct kz_tools *t, const char *reason)
 {
 	size_t i = 0;
 
@@ -267,7 +267,7 @@ enum kz_rc kz_tools_call(struct kz_tools *t, const char *name, const struct kz_j
 		return rc;
 	if (!why.reason[0])
 		rc = kz_refuse(&why, KZ_R_TOOL_FAILED, NULL);
-	count_refusal(t, why.reason);
+	kz_tools_refused(t, why.reason);
 	if (err)
 		*err = why;
 	return rc;

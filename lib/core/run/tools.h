@@ -40,6 +40,8 @@ enum kz_rc kz_tools_open(struct kz_tools *t, const struct kz_settings *set, stru
 void kz_tools_release(struct kz_tools *t);
 /* What refused_for counts. in: i below KZ_TOOL_REASONS. out: a reason code, static */
 const char *kz_tool_reason(size_t i);
+/* Counts a call that was refused before it could be asked for. in: reason of kz_tools_call */
+void kz_tools_refused(struct kz_tools *t, const char *reason);
 /* Names that a cell may call. out: new array */
 struct kz_json *kz_tools_names(const struct kz_tools *t);
 /* The digest that a descriptor has: SHA-256 of its canonical form without "digest". err: KZ_E_OS */

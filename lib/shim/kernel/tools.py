@@ -48,13 +48,13 @@ class Channel:
 		return loads(line)
 
 	def call(self, name, arguments):
-		text = dumps(arguments)  # what is no JSON is told here
+		text = dumps(arguments, allow_nan=False)  # what is no JSON is told here
 		with self.lock:
 			self.last += 1
 			self.send({"v": 1, "type": "call", "id": self.last, "tool": name, "arguments": loads(text)})
 			while True:
 				o = self.line()
-				if o.get("id") == self.last:
+				if o.get("id") in (self.last, 0):  # 0: what was said could not be read
 					break
 		if "error" in o:
 			raise ToolError(o["error"].get("reason"), o["error"].get("text"))

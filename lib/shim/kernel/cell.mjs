@@ -1,0 +1,107 @@
+// Running the text of a cell.
+
+function show(value) {
+	if (value !== undefined) console.log(typeof value === 'string' ? util.inspect(value) : value);
+}
+
+// The body of an async function whose last expression is returned: told by trying to compile it so.
+const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', '__kz_show__', '__kz_import__'];
+
+function compiles(body) {
+	try {
+		new vm.Script(`(async function (${PARAMETERS.join()}) {${body}\n})`);
+		return true;
+	} catch (_) {
+		return false;
+	}
+}
+
+// Where the last statement may begin: after a line end, ';' or '}', at the top level. Found by trying, latest first.
+function withLast(text) {
+	const trimmed = text.replace(/[\s;]+$/, '');
+	if (/;\s*$/.test(text) && /;\s*;\s*$/.test(text)) return undefined;
+	const starts = [0];
+	for (let i = 0; i < trimmed.length; i++) if (trimmed[i] === '\n' || trimmed[i] === ';' || trimmed[i] === '}') starts.push(i + 1);
+	let tried = 0;
+	for (let i = starts.length - 1; i >= 0 && tried < 200; i--) {
+		const tail = trimmed.slice(starts[i]);
+		if (!tail.trim() || /^\s*(\/\/|\/\*)/.test(tail)) continue;
+		tried++;
+		// what stands before must be whole statements, and the rest one expression
+		if (/^\s*(function|class|async\s+function|\{)/.test(tail)) { if (compiles(trimmed)) return undefined; continue; }
+		const head = trimmed.slice(0, starts[i]);
+		if (compiles(`__kz_show__(await (${tail}\n))`) && compiles(head) && compiles(`${head}\n;(${tail}\n)`) && !/^\s*[.,?:+\-*/%&|^<>=()\[\]]/.test(tail))
+			return `${head};__kz_show__(await (${tail}\n))`;
+	}
+	return undefined;
+}
+
+const isModule = (text) => !compiles(text) && /^\s*import\s*[\w{*'"]/m.test(text);
+
+async function runCell(text) {
+	const require = createRequire(path.join(space, 'cell.js'));
+	if (isModule(text)) {
+		isCell = true;
+		const at = path.join(space, `.kz-cell-${process.pid}.mjs`);
+		writeFileSync(at, text);
+		try {
+			await import(pathToFileURL(at).href);
+		} finally {
+			try { unlinkSync(at); } catch (_) { /* the cell removed it */ }
+		}
+		return;
+	}
+	const f = compile(withLast(text) ?? text);
+	isCell = true;
+	const module = { exports: {} };
+	const dynamic = (name) => import(importable(require, String(name)));
+	await f(require, module, module.exports, path.join(space, 'cell.js'), space, show, dynamic);
+}
+
+// import() of a cell looks in the workspace.  Older releases of node can say so only by another name for it.
+function compile(body) {
+	const loader = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+	const text = loader ? body : body.replace(/(?<![\w.$])import\s*\(/g, '__kz_import__(');
+	const warn = process.emitWarning;
+	process.emitWarning = () => {};
+	try {
+		return vm.compileFunction(`return (async () => {${text}\n})()`, PARAMETERS, {
+			filename: '<cell>', columnOffset: -'return (async () => {'.length,
+			...(loader && { importModuleDynamically: loader }),
+		});
+	} finally {
+		process.emitWarning = warn;
+	}
+}
+
+function importable(require, name) {
+	if (/^(node|file|data):/.test(name)) return name;
+	const found = require.resolve(name);
+	return path.isAbsolute(found) ? pathToFileURL(found).href : found;
+}
+
+function fail(e) {
+	if (status === 0) status = 1;
+	process.exitCode = status;
+	console.error(e instanceof Error && e.stack ? e.stack.split('\n').filter((l) => !l.includes('kernel.mjs') && !l.includes('node:internal')).join('\n') : `Uncaught ${util.inspect(e)}`);
+}
+
+restore();
+globalThis.kz = { tools, ToolError, reset: () => { reset = true; } };
+process.argv.splice(1, 2);
+send({ v: 1, type: 'state', generation });
+process.on('exit', save);
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
+const text = readFileSync(cellPath, 'utf8').replace(/^#!.*/, '');
+try {
+	await runCell(text);
+} catch (e) {
+	fail(e);
+}
+// The loop may drain; what still runs then is ended, and the state is kept.
+setTimer(() => {
+	push(report.notes, 'pending_handles: timers, sockets or servers of the cell were still open; they are ended');
+	exit(process.exitCode ?? status);
+}, DRAIN_MS).unref();
