@@ -296,4 +296,6 @@ class Save:
 			return
 		if is_new:
 			store(k, name, blobs, text)
+		else:
+			remove(k, name, MANIFEST + ".new")
 		k.report.update(status="saved", generation=k.generation + is_new, bytes=len(text) + len(blobs))

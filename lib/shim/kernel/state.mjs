@@ -58,6 +58,11 @@ function collect() {
 	return out;
 }
 
+// What a cell that was killed may have left.
+function remove(name) {
+	try { unlinkSync(name); } catch (_) { /* it is not there */ }
+}
+
 function store(text) {
 	const fresh = file + '.new';
 	try {
@@ -70,7 +75,7 @@ function store(text) {
 		}
 		renameSync(fresh, file);
 	} catch (e) {
-		try { unlinkSync(fresh); } catch (_) { /* it was not made */ }
+		remove(fresh);
 		throw e;
 	}
 }
@@ -111,6 +116,7 @@ function save() {
 				report.reason = 'kernel_state_over_bound';
 			} else {
 				if (isNew) store(text);
+				else remove(file + '.new');
 				report.status = 'saved';
 				report.generation = generation + isNew;
 			}

@@ -12,20 +12,22 @@ def put_file(path, data):
 		close_fd(fd)
 
 
+def remove(k, *names):
+	"""What a cell that was killed may have left."""
+	for name in names:
+		try:
+			unlink(k.path(name))
+		except OSError:
+			pass
+
+
 def store(k, name, blobs, text):
 	try:
 		put_file(k.path(name), blobs)
 		put_file(k.path(MANIFEST + ".new"), text)
 		replace(k.path(MANIFEST + ".new"), k.path(MANIFEST))
 	except BaseException:
-		for left in (name, MANIFEST + ".new"):
-			try:
-				unlink(k.path(left))
-			except OSError:
-				pass
+		remove(k, name, MANIFEST + ".new")
 		raise
 	if k.blob_name and k.blob_name != name:
-		try:
-			unlink(k.path(k.blob_name))
-		except OSError:
-			pass
+		remove(k, k.blob_name)
