@@ -85,9 +85,11 @@ worker() { raw "$KZ_STATE/run/gateway/gateway.sock" "$1"; }
 	pid=$(service_pid)
 	root=/proc/$pid/root
 	base=$(kz config show -j KZ_UID_BASE | jq -r .value)
-	run -0 awk '/^(Uid|Cap[A-Z]|NoNewPrivs|Groups)/ { print $1, $2 $3 $4 $5 }' "/proc/$pid/status"
+	run -0 awk '/^(Uid|Cap[A-Z]|NoNewPrivs|Groups|Seccomp:)/ { print $1, $2 $3 $4 $5 }' "/proc/$pid/status"
 	grep -qx "Uid: $((base - 2))$((base - 2))$((base - 2))$((base - 2))" <<<"$output"
 	grep -qx 'NoNewPrivs: 1' <<<"$output"
+	# it makes no Unix socket any more, executes nothing and signals nobody
+	grep -qx 'Seccomp: 2' <<<"$output"
 	grep -qx 'Groups: ' <<<"$output"
 	run ! grep -q '^Cap[A-Za-z]*: .*[1-9a-f]' <<<"$output"
 	[ "$(find "$root/" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" = "etc lib tmp usr " ] # the state is in /tmp

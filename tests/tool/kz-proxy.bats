@@ -31,9 +31,11 @@ is_refused() { [ "$(status_of "$1")" = 403 ]; }
 	local pid base
 	pid=$(service_pid)
 	base=$("$KZ_BIN/kz" config show -j KZ_UID_BASE | jq -r .value)
-	run -0 awk '/^(Uid|Cap[A-Z]|NoNewPrivs|Groups)/ { print $1, $2 $3 $4 $5 }' "/proc/$pid/status"
+	run -0 awk '/^(Uid|Cap[A-Z]|NoNewPrivs|Groups|Seccomp:)/ { print $1, $2 $3 $4 $5 }' "/proc/$pid/status"
 	grep -qx "Uid: $((base - 1))$((base - 1))$((base - 1))$((base - 1))" <<<"$output"
 	grep -qx 'NoNewPrivs: 1' <<<"$output"
+	# it makes no Unix socket any more, executes nothing and signals nobody
+	grep -qx 'Seccomp: 2' <<<"$output"
 	grep -qx 'Groups: ' <<<"$output"
 	run ! grep -q '^Cap[A-Za-z]*: .*[1-9a-f]' <<<"$output"
 	run ! grep -qE 'kz_token_sign|kz_sign_public|kz_grant_mint|kz_keys_read|kz_vk_' <(nm "$KZ_BIN/kz-proxy")
