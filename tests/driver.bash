@@ -10,10 +10,15 @@
 # create NAME [INSTANCE]      create with the image as published; sets reply
 # inside NAME COMMAND         run a shell command in the worker
 
+# kz_own
+# shellcheck source=/dev/null
+source "$(dirname "${BASH_SOURCE[0]}")/kz.bash"
+
 driver_setup_file() {
 	local build=${1:-build} mode
 	ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 	DRIVER_DIR=$(mktemp -d /tmp/kzd.XXXXXX)
+	kz_own "$DRIVER_DIR"
 	export ROOT DRIVER_DIR
 	for mode in 0 1 2 3; do
 		mkdir -p "$DRIVER_DIR/bin$mode"
@@ -36,6 +41,7 @@ driver_teardown_file() {
 		return 1
 	}
 	rm -rf "$DRIVER_DIR"
+	kz_disown "$DRIVER_DIR"
 }
 
 driver_setup() {

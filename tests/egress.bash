@@ -244,6 +244,7 @@ eg_lab() {
 		return 77
 	}
 	EG=$(mktemp -d /tmp/kz-eg.XXXXXX)
+	kz_own "$EG"
 	EG_NAME=$(basename "$EG" | tr . -)
 	export EG EG_NAME
 	chmod 755 "$EG"
@@ -281,7 +282,7 @@ eg_stop() {
 	kz_wait 10 eg_is_empty || rc=1
 	ip netns del "$EG_NAME-in" || rc=1
 	ip netns del "$EG_NAME-out" || rc=1
-	[ $rc -ne 0 ] || rm -rf "$EG"
+	[ $rc -ne 0 ] || { rm -rf "$EG" && kz_disown "$EG"; }
 	return $rc
 }
 

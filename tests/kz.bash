@@ -29,6 +29,8 @@
 # kz_load                    how many processes want each processor, 1 to 20
 # kz_process1 WORKER         process 1 of a worker, as this machine numbers it
 # kz_marked                  the processes that carry the stack's mark: its services, not its workers
+# kz_own DIR                 this process answers for DIR, a directory of mktemp's: once it is gone, scripts/sweep-tests removes
+#                            DIR and what is named after it;  kz_disown DIR when DIR was removed
 #
 # Needs bash, jq and kz; the programs are taken from KZ_BIN, else from the tree that this file is
 # part of (built or installed), else from PATH.
@@ -47,6 +49,15 @@ kz_bin_dir() {
 	fi
 }
 
+kz_own() {
+	echo "$$ $(sed 's/.*) //' "/proc/$$/stat" | cut -d' ' -f20)" >"$1.owner"
+	export "KZ_OWNED_${1##*.}=$1"
+}
+kz_disown() {
+	rm -f "$1.owner"
+	unset "KZ_OWNED_${1##*.}"
+}
+
 kz_start() {
 	local -a sets=()
 	local setting
@@ -58,6 +69,7 @@ kz_start() {
 	PATH=$KZ_BIN:$PATH
 	# short: the path of a Unix socket below it has 107 bytes at most
 	KZ_STATE=$(mktemp -d /tmp/kz.XXXXXX)
+	kz_own "$KZ_STATE"
 	KZ_TEST_RECORD=$KZ_STATE.record
 	export KZ_BIN PATH KZ_STATE KZ_TEST_RECORD
 	for setting in "$@"; do
@@ -207,6 +219,8 @@ kz_stop() {
 	if [ -e "$KZ_STATE" ]; then
 		echo "kz_stop: $KZ_STATE is left" >&2
 		rc=1
+	else
+		kz_disown "$KZ_STATE"
 	fi
 	rm -f "$KZ_STATE.left" "$KZ_STATE.record"
 	return $rc

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 40
 # The object store killed before and after every effect of a put and a removal, and every effect failing: the old object or
 # the new one, whole; nothing else is listed; the same command again puts everything right.
 

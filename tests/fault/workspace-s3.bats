@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 100
 # Commits to S3, whole or not at all: kz-workspace killed after each request, and a server that is full, silent or loses its answers
 # from each request on; with Swift, which knows no condition, and with one that does.
 # shellcheck disable=SC2154,SC2030,SC2031 # run sets the variables

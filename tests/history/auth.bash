@@ -31,6 +31,7 @@ cli() {
 
 auth_up() {
 	dir=$(mktemp -d /tmp/kza.XXXXXX)
+	kz_own "$dir"
 	mkdir "$dir/w" "$dir/t"
 	url=unix:$dir/s
 	started=()
@@ -48,6 +49,7 @@ auth_down() {
 	kill -KILL "$(cat "$dir/pid")" 2>/dev/null || true
 	wait "$(cat "$dir/pid")" 2>/dev/null || true
 	rm -rf "$dir"
+	kz_disown "$dir"
 }
 
 # Takes over the process, so that the pid in bg is the driver's own.

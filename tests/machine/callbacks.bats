@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 30
 # Tools that a kernel cell calls: only what may be, checked at each call, bounded, and over with the run.
 # shellcheck disable=SC2154,SC2030,SC2031,SC2016 # run and kz_run set the variables; the code of cells is quoted
 # bats file_tags=case:root

@@ -1,4 +1,5 @@
 # Faults that users of such systems reported, each test named after its class.
+# weight 50
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 # What is refused, and who is told what: grants that are not good, configurations that cannot be held, a proxy that is not
+# weight 65
 # there.  The operator has the reason; the sandbox has one answer, or nothing at all.
 # shellcheck disable=SC2154,SC2016 # run, kz_run and eg_mint set the variables; programs are quoted on purpose
 # bats file_tags=case:root

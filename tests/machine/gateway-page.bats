@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 40
 # The status page in a real headless Chromium: what it shows, that it follows a burst, and that it changes nothing.
 # bats file_tags=case:root
 

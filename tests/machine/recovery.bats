@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 40
 # What a real stack recovers from: real workers hung, killed or forgotten, a second controller, everything killed at once.
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root

@@ -1,4 +1,5 @@
 # Which programs administer a host: kz-run --classify over a table, and the refusal of a run.
+# weight 50
 # shellcheck disable=SC2154 # run sets the variables
 bats_require_minimum_version 1.5.0
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 45
 # The egress decision over its tables: every spelling in every mode, every edge of every block.
 
 setup() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 60
 # The package broker of a real kz-gateway, with pip and npm as clients and registries that the tests start.
 # bats file_tags=case:root
 

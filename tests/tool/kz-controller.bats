@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 90
 # kz-controller with a driver of sleeping processes: what it keeps, what it recovers from, when it closes.
 
 # shellcheck disable=SC2030,SC2031 # each test has a dir of its own

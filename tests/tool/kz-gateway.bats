@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 65
 # kz-gateway as a service: what it serves to whom, what it leaves behind, what hostile bytes get, how it goes on.
 # bats file_tags=case:root
 

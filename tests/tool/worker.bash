@@ -17,6 +17,7 @@ worker_start() {
 	WORKER_ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	WORKER_BUILD=$WORKER_ROOT/${1:-build}
 	WORKER_STATE=$(mktemp -d /tmp/kzw.XXXXXX)
+	kz_own "$WORKER_STATE"
 	LEASE=0123456789abcdef0123456789abcdef
 	export WORKER_ROOT WORKER_BUILD WORKER_STATE LEASE
 	# the programs of that build and wk; a fault build is made by FAULT=1
@@ -75,6 +76,7 @@ worker_stop() {
 		}
 	done
 	rm -rf "$WORKER_STATE"
+	kz_disown "$WORKER_STATE"
 	return $left
 }
 
