@@ -101,6 +101,7 @@ add_wheel("requests-old", "1.0", needs=["requests==0.1"])
 add_wheel("PyYAML", "99.0")
 add_wheel("fat", "1.0")
 PYPI["fat"] = [("fat-1.0-py3-none-any.whl", wheel("fat", "1.0", more={"fat.bin": os.urandom(3 << 20)}), {})]
+PYPI["bulk"] = [("bulk-1.0-py3-none-any.whl", wheel("bulk", "1.0", more={"bulk.bin": os.urandom(5 << 19)}), {})]
 PYPI["pyyaml"] = PYPI.pop("PyYAML")
 # 120 MiB that are little on their way; and many files
 HUGE = {"huge": lambda: {"huge-%d.bin" % i: bytes(40 << 20) for i in range(3)},
@@ -212,6 +213,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                              b'{"meta":{"api-version":"2.0"},"name":"odd-version","files":[]}'),
             "odd-name": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
                                           b'{"meta":{"api-version":"1.0"},"name":"other","files":[]}'),
+            "odd-deep": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
+                                          b'{"meta":{"api-version":"1.0"},"name":"odd-deep","files":[],"more":' + b"[" * 100000 + b"]" * 100000 + b"}"),
+            "odd-twice": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
+                                           b'{"meta":{"api-version":"1.0"},"name":"odd-twice","files":[],"files":[]}'),
+            "odd-types": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
+                                           b'{"meta":{"api-version":"1.0"},"name":"odd-types","files":{"a":[]}}'),
+            "odd-number": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
+                                            b'{"meta":{"api-version":1.0},"name":"odd-number","files":[]}'),
+            "odd-tail": lambda: self.send(200, "application/vnd.pypi.simple.v1+json",
+                                          b'{"meta":{"api-version":"1.0"},"name":"odd-tail","files":[]}{}'),
             "odd-500": lambda: self.send(500, "text/plain", b"sorry", Retry_After="9"),
             "odd-403": lambda: self.send(403, "text/plain", b"no"),
             "odd-300": lambda: self.send(300, "text/plain", b"choose"),
@@ -225,6 +236,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.send(302, None, b"", Location="/simple/loop/")
         if name == "silent":
             time.sleep(60)
+            return
+        if name.startswith("chunk-"):
+            size = {"chunk-negative": b"-1", "chunk-huge": b"f" * 40, "chunk-short": b"5", "chunk-long": b"ffff"}[name]
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n%s\r\n<html></html>\r\n0\r\n\r\n" % size)
+            self.close_connection = True
             return
         if name in ("hangs-up", "babbles"):
             self.wfile.write(b"220 this is another protocol\r\n" if name == "babbles" else b"")

@@ -324,7 +324,8 @@ npm_() {
 
 @test "odd upstream answers have a reason of their own (robustness)" {
 	local name
-	for name in odd-json odd-type odd-empty odd-204 odd-charset odd-gzip odd-version odd-name odd-300; do
+	for name in odd-json odd-type odd-empty odd-204 odd-charset odd-gzip odd-version odd-name odd-300 odd-deep odd-twice odd-types \
+		odd-number odd-tail chunk-negative chunk-huge chunk-short chunk-long; do
 		is 502 registry_answer "/pypi/simple/$name/"
 	done
 	is 502 registry_refused /pypi/simple/odd-500/
@@ -335,6 +336,16 @@ npm_() {
 	get /pypi/simple/gone/ >/dev/null
 	is 404 package_unknown /pypi/files/gone/gone-1.0-py3-none-any.whl
 	[ "$(get /pypi/simple/gzipped/)" = 200 ]
+}
+
+@test "BRK-5: hostile installers, many at once, take neither the broker from others nor its memory (denial of service)" {
+	run python3 "$REGISTRY/flood.py" "$KZ_STATE/run/gateway/gateway.sock" "$EXECUTION" "$TOKEN" "$(gateway)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	# the same process, and a run of another serves itself
+	EXECUTION=$(printf '%032x' 0xdef004)
+	TOKEN=$(token)
+	[ "$(get /pypi/simple/pure/)" = 200 ]
 }
 
 @test "BRK-12: a registry that takes six seconds to answer is waited for" {
@@ -387,6 +398,18 @@ npm_() {
 	usual
 	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
 	has_not -q secret-of "$KZ_STATE/log/kz-gateway/current"
+}
+
+@test "BRK-8 BRK-13: a certificate of another name is none, whoever vouches for it" {
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=kz -addext 'subjectAltName=DNS:other.test,IP:127.0.0.2' 2>/dev/null
+	registry "$PWD/tls" --tls "$PWD/cert.pem" "$PWD/key.pem"
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$(cat tls/port)/simple/\",\"ca\":\"$PWD/cert.pem\"}}"
+	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 503 ]'
+	[ "$(jq -r .reason body)" = registry_unreachable ]
+	[ ! -s tls/log ]
+	kill "$(cat tls/pid)"
+	usual
+	kz_wait 30 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'
 }
 
 # A port where nothing listens, and one that takes no more connections: SYNs are dropped.
@@ -596,7 +619,10 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$po
 	TOKEN=$(token)
 	[ "$(get /pypi/simple/pure/)" = 200 ]
 	is 503 registry_unreachable /pypi/simple/hangs-up/
+	EXECUTION=$(printf '%032x' 0xdef003)
+	TOKEN=$(token)
 	is 503 registry_unreachable /pypi/simple/babbles/
+	grep -q '^/simple/babbles/' "$FIX/log"
 	[ -z "$(vk --scan --pattern '{kz:*}:registry:*')" ]
 	EXECUTION=$(printf '%032x' 0xdef002)
 	TOKEN=$(token)
