@@ -45,7 +45,10 @@ begin_work() {
 		rm -rf --one-file-system "$former"
 	fi
 	WORK=$(mktemp -d "$(realpath "${TMPDIR:-/tmp}")/kz-image.XXXXXX")
+	# apt and mmdebstrap keep files of their own where TMPDIR is: below this one they go with it
+	mkdir -m 1777 "$WORK/tmp"
 	chmod 755 "$WORK"
+	export TMPDIR=$WORK/tmp
 }
 
 # The draft of this build; what an interrupted one left is removed, another one's that is under way is not.

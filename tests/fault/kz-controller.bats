@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 70
 # Each effect of kz-controller fails once (it is killed at them in stack.bats, on a real stack): it goes on, and the audit
 # chain is whole. Of calls that are alike every 7th after the 12th is taken, and six of each other point.
 

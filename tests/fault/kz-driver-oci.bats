@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 80
+# weight 37
 # kill -9 of the driver before and after each of its effects: list sees what is left, delete removes it.
 
 load ../driver

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 10
 # kz-grant killed before and after every effect it has, and every effect failing: a token that was handed out is on record,
 # the files that the proxy reads are whole, and the same command again puts everything right.
 # shellcheck disable=SC2154 # run sets the variables

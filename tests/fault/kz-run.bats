@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 120
+# weight 68
 # kz-run and kz-lease killed before and after every effect they have, and every effect failing, one by one: the pool is
 # whole again within 10 s, the same member runs again, nobody finds anything, and no failure is told as success.
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables

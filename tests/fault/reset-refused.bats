@@ -28,9 +28,11 @@ is_refused_for() {
 	worker=$(jq -r .worker <<<"$lease")
 	KZ_LEASE=$id KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease") KZ_FENCE=$(jq -r .fence <<<"$lease") \
 		kz-run -A dirty -C "$1" -l shell -c true
-	KZ_FAULT_DIRTY=$1 KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease") run -1 --separate-stderr kz-reset -j "$id"
-	[ "$(head -1 <<<"$output" | jq -r '[.clean,.dirty]|join(" ")')" = "false $1" ]
+	KZ_FAULT_DIRTY=$1 KZ_LEASE_TOKEN=$(jq -r .token <<<"$lease") run --separate-stderr kz-reset -j "$id"
 	# shellcheck disable=SC2154 # run sets it
+	echo "status $status, $output, $stderr"
+	[ "$status" -eq 1 ]
+	[ "$(head -1 <<<"$output" | jq -r '[.clean,.dirty]|join(" ")')" = "false $1" ]
 	[[ "$stderr" == *"reset_unclean: $1 differs"* ]]
 	[ "$(kz-lease list -j | grep -c "$id")" -eq 0 ]
 	kz_wait 60 is_absent "$worker"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 150
+# weight 262
 # One walk over the whole real stack: each program is killed at its effects (lib/base/sys.tbl), in service, one effect after the
 # other. After each: the pool is back within 10 s and a program runs; after each walk: no worker ever had two owners (a query over
 # the audit store), the audit chain is whole, and exactly what the pool counts is there, workers, cgroups and mounts.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 120
+# weight 86
 # kz-workspace killed before and after every effect it has, and every effect failing: the old state or the new one, never a
 # mix, and no loss that is told as success; a store without room, and one that hands out halves.
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables

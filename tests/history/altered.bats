@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 83
 # What the library remembers can never differ from what is stored: calls that fail half-way,
 # stores that were changed, rolled back, cut, emptied or taken over, and clocks that go back.
 

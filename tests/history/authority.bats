@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 23
 # The authority against a real Valkey, one operation at a time.
 
 bats_require_minimum_version 1.5.0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 20
 # The edges of the authority: lost answers, order under load, databases and logins, a full
 # outbox, owners that come too late.
 

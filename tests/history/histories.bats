@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 97
 # Many processes, random kills, and the outbox judged afterwards.  Workers are files of
 # the driver program, so that two tenants of one worker are seen where they meet.
 

@@ -1,5 +1,5 @@
 # The usual clients inside a run, as they are, through kz-proxy: HTTP and TLS, in each mode; what is denied; what is not approved.
-# weight 95
+# weight 51
 # shellcheck disable=SC2154,SC2016 # kz_run sets output, error and status; the programs are quoted on purpose
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

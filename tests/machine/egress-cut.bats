@@ -1,5 +1,5 @@
 # When a tunnel ends: expiry, revocation, its run, the limits, a restart of the proxy; and that many tunnels starve nobody.
-# weight 45
+# weight 74
 # shellcheck disable=SC2154,SC2016 # run, kz_run and eg_mint set the variables; programs are quoted on purpose
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

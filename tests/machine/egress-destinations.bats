@@ -1,5 +1,5 @@
 # Every spelling of every kind of destination through the real proxy, in each mode; and that nothing denied was even tried.
-# weight 120
+# weight 177
 # shellcheck disable=SC2154 # run and eg_mint set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

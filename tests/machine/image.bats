@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 400
+# weight 199
 # Worker images: built from this machine's mirror, the same each time, held to their manifest, and used by real workers.
 # Three builds for the whole file: twice Python with a lock of one tiny wheel, once everything that is promised.
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables

@@ -1,5 +1,5 @@
 # kz-lease on a real stack.
-# weight 40
+# weight 71
 # shellcheck disable=SC2154,SC2030,SC2031 # run and kz_run set the variables
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0

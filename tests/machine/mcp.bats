@@ -1,4 +1,5 @@
 # kz-mcp with the official clients of the Model Context Protocol, on a whole stack, in both revisions.
+# weight 75
 # shellcheck disable=SC2154,SC2016 # run sets the variables; programs are not for this shell
 bats_require_minimum_version 1.5.0
 load ../kz

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 60
+# weight 103
 # Packages of runs: through the real gateway from a registry on loopback, with the machine's own pip and npm, in isolated workers.
 # shellcheck disable=SC2154,SC2030,SC2031,SC2089,SC2090 # kz_run sets the variables; JSON is quoted
 # bats file_tags=case:root

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 188
 # The gates catch what they are for: each test breaks a copy of the tree in one place.
 bats_require_minimum_version 1.5.0
 

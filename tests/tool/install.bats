@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# weight 100
 # make install and make uninstall (DEP-2), and two builds that are equal (DEP-12).
 
 setup() {

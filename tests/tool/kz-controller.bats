@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 90
+# weight 205
 # kz-controller with a driver of sleeping processes: what it keeps, what it recovers from, when it closes.
 
 # shellcheck disable=SC2030,SC2031 # each test has a dir of its own
@@ -323,6 +323,9 @@ c_kill_worker() {
 	kill -9 "$pid"
 }
 
+# Both pools together: what is there is what is warm, so none is being made, and none taken away as one too many.
+c_at_rest() { [ $(($(c_real "$one") + $(c_real "$two"))) -eq 4 ] && c_has "$one" warm 4; }
+
 two_nodes() {
 	one=$(c_new one KZ_NODE=n1 SANDBOX_WARM_POOL_MIN=4)
 	two=$(c_new two KZ_NODE=n2 SANDBOX_WARM_POOL_MIN=4 "KZ_VALKEY_URL=unix:$BATS_TEST_TMPDIR/one/run/valkey.sock")
@@ -331,6 +334,7 @@ two_nodes() {
 	c_start "$two"
 	c_wait 20 c_is_open "$one"
 	c_wait 20 c_is_open "$two"
+	c_wait 20 c_at_rest
 }
 
 @test "AUD-9 two controllers: every transition is in each audit store, and each verifies" {
@@ -338,6 +342,7 @@ two_nodes() {
 	c_kill_worker "$one"
 	c_wait 10 c_happened "$one" lost
 	c_wait 10 c_happened "$two" lost
+	c_wait 20 c_at_rest
 	# one of them away for a while: it gets what it missed
 	c_stop "$two" KILL || true
 	c_kill_worker "$one"
@@ -364,6 +369,7 @@ two_nodes() {
 	c_start "$two"
 	c_wait 15 c_speaks "$two"
 	c_wait 15 c_is_open "$two"
+	c_wait 20 c_at_rest
 	c_kill_worker "$one"
 	c_wait 15 c_happened "$two" lost
 	c_wait 10 c_has "$one" warm 4

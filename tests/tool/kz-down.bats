@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 90
+# weight 101
 # Stopping, and what is left: a stack of its own in each test (DEP-1, INV-26, POOL-20, ADM-9).
 
 # shellcheck disable=SC2154 # stderr comes from run --separate-stderr

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# weight 75
+# weight 39
 # kz-workspace read and edit: every row of hashline.tsv through the program, what a failed edit leaves behind, bounds,
 # the record that code never sees.
 # shellcheck disable=SC2154,SC2030,SC2031 # run sets the variables
