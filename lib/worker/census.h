@@ -36,6 +36,8 @@ void kz_census_empty(struct kz_census *c, const struct kz_boot *b);
 enum kz_rc kz_census_take(struct kz_census *c, const struct kz_boot *b, const struct kz_space *s,
 			  struct kz_wall *w, int clients, struct kz_deadline until,
 			  struct kz_err *err);
+/* Keys that count against the ids of this user namespace (/proc/key-users shows no others). out: -1: cannot be read */
+int64_t kz_census_keys(void);
 /* Was every surface read? out: the first that was not, when false */
 bool kz_census_whole(const struct kz_census *c, int *missing);
 

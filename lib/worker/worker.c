@@ -14,12 +14,14 @@
 #include "port/json.h"
 #include "port/seal.h"
 #include "rule/reason.h"
+#include "worker/census.h"
 #include "worker/client.h"
 #include "worker/guest.h"
 #include "worker/posture.h"
 #include "worker/view.h"
 
 #define START_PATIENCE KZ_SECONDS(15)
+#define KEYS_PATIENCE KZ_SECONDS(2)
 
 enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err)
 {
@@ -84,6 +86,18 @@ static enum kz_rc make_all(struct kz_worker *w, struct kz_err *err)
 	return KZ_OK;
 }
 
+/*
+ * The kernel frees keys some time after their last user is gone.  Those of a worker that had these ids before must not
+ * be in the baseline: every later reading would lack them.
+ */
+static void await_no_keys(void)
+{
+	struct kz_deadline until = kz_deadline_in(KEYS_PATIENCE);
+
+	while (kz_census_keys() > 0 && !kz_deadline_passed(until))
+		kz_time_sleep(KZ_MS(5), until);
+}
+
 static enum kz_rc take_baseline(struct kz_worker *w, struct kz_err *err)
 {
 	int missing = 0;
@@ -97,6 +111,7 @@ static enum kz_rc take_baseline(struct kz_worker *w, struct kz_err *err)
 					   kz_deadline_in(START_PATIENCE), err);
 		return rc == KZ_OK ? kz_wall_join(&w->wall, err) : rc;
 	}
+	await_no_keys();
 	/* the ready pipe is closed after this and is counted like a connection */
 	rc = kz_worker_renew(w, &w->baseline, 1, err);
 	if (rc != KZ_OK)

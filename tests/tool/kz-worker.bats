@@ -495,6 +495,35 @@ is_quiet() {
 	finds_nothing
 }
 
+no_keys_of() { ! grep -q "^ *$1:" /proc/key-users; }
+
+@test "RESET-5: keys that the former holder of a worker's ids leaves for a moment are in no baseline" {
+	local base holder
+	base=$(jq -r .uid_base "$WORKER_STATE/workers/w-1/worker.json")
+	[[ $base =~ ^[1-9][0-9]+$ ]]
+	worker_delete
+	mkfifo "$BATS_TEST_TMPDIR/held"
+	# a key of the worker's tenant to be, gone a moment after the worker is made
+	python3 -IS - "$((base + 1))" >"$BATS_TEST_TMPDIR/held" <<-'EOF' &
+		import ctypes, os, sys, time
+		os.setuid(int(sys.argv[1]))
+		libc = ctypes.CDLL(None, use_errno=True)
+		assert libc.syscall(248, b"user", b"left", b"x", 1, -2) >= 0, os.strerror(ctypes.get_errno())
+		print("held", flush=True)
+		os.close(1)
+		time.sleep(0.5)
+	EOF
+	holder=$!
+	read -r _ <"$BATS_TEST_TMPDIR/held"
+	worker_new
+	[ "$(jq -r .uid_base "$WORKER_STATE/workers/w-1/worker.json")" = "$base" ]
+	wait "$holder"
+	kz_wait 20 no_keys_of "$((base + 1))"
+	wk bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 10000 1000 /bin/true + reset "$LEASE" t
+	[ "$status" -eq 0 ]
+	[ -z "$(dirty)" ]
+}
+
 @test "RT-15: process 1 outside of a container refuses, and says what is off" {
 	local boot
 	boot='{"v":1,"worker":"w","instance":"i","secret":"'$(printf '%064d' 0)'","image":"x","tenant_uid":1000,
