@@ -21,7 +21,7 @@
 #include "worker/view.h"
 
 #define START_PATIENCE KZ_SECONDS(15)
-#define KEYS_PATIENCE KZ_SECONDS(2)
+#define KEYS_PATIENCE KZ_SECONDS(5)
 
 enum kz_rc kz_worker_ready_wall(struct kz_worker *w, struct kz_err *err)
 {
