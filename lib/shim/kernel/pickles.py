@@ -83,6 +83,8 @@ def refuse(obj):
 
 
 class Unpickler(pickle.Unpickler):
+	wrong = pickle.UnpicklingError
+
 	def __init__(self, kernel, file):
 		super().__init__(file)
 		self.kernel = kernel
@@ -92,21 +94,11 @@ class Unpickler(pickle.Unpickler):
 
 	def find_class(self, module, name):
 		if module == "__main__":
-			raise pickle.UnpicklingError(f"{name} has no definition that can be replayed")
+			raise self.wrong(f"{name} has no definition that can be replayed")
 		return super().find_class(module, name)
 
 
-class Check(pickle.Unpickler):
+class Check(Unpickler):
 	"""Would it load? Only for pickles that have the word __main__ in them."""
 
-	def __init__(self, kernel, file):
-		super().__init__(file)
-		self.kernel = kernel
-
-	def persistent_load(self, pid):
-		return self.kernel.resolve(pid)
-
-	def find_class(self, module, name):
-		if module == "__main__":
-			raise Refused(f"{name} has no definition that can be replayed")
-		return super().find_class(module, name)
+	wrong = Refused
