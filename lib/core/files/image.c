@@ -117,8 +117,10 @@ enum kz_rc kz_image_read(struct kz_image *m, int tar_fd, const struct kz_tree_bo
 	return rc;
 }
 
-static enum kz_rc write_content(struct kz_tree_pack *p, const struct kz_image_entry *e,
-				struct kz_err *err)
+enum kz_rc kz_image_content(const struct kz_image_entry *e,
+			    enum kz_rc (*put)(void *arg, const void *part, size_t n,
+					      struct kz_err *err),
+			    void *arg, struct kz_err *err)
 {
 	char part[65536];
 	int64_t left = e->head.size, at = e->at;
@@ -130,13 +132,18 @@ static enum kz_rc write_content(struct kz_tree_pack *p, const struct kz_image_en
 
 		if (n <= 0)
 			return kz_refuse(err, KZ_R_IO_FAILED, "cannot read the content of a file");
-		rc = kz_tree_pack_add(p, part, (size_t)n, err);
+		rc = put(arg, part, (size_t)n, err);
 		if (rc)
 			return rc;
 		left -= n;
 		at += n;
 	}
 	return KZ_OK;
+}
+
+static enum kz_rc to_pack(void *pack, const void *part, size_t n, struct kz_err *err)
+{
+	return kz_tree_pack_add(pack, part, n, err);
 }
 
 static enum kz_rc write_head(struct kz_tree_pack *p, const struct kz_entry *e, const char *name,
@@ -162,7 +169,7 @@ enum kz_rc kz_image_write(const struct kz_image *m, int tar_fd, const struct kz_
 	for (size_t i = 0; !rc && i < m->count; i++) {
 		rc = write_head(p, &m->entries[i].head, m->entries[i].name, err);
 		if (!rc)
-			rc = write_content(p, &m->entries[i], err);
+			rc = kz_image_content(&m->entries[i], to_pack, p, err);
 	}
 	if (!rc)
 		rc = write_head(p, &end, NULL, err);

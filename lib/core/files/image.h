@@ -49,6 +49,11 @@ struct kz_image_entry *kz_image_find(const struct kz_image *m, const char *name)
  */
 enum kz_rc kz_image_file(const struct kz_image *m, const char *name, struct kz_image_entry **out,
 			 struct kz_err *err);
+/* Hand out a file's content in parts, in order. err: io_failed, and what put says */
+enum kz_rc kz_image_content(const struct kz_image_entry *e,
+			    enum kz_rc (*put)(void *arg, const void *part, size_t n,
+					      struct kz_err *err),
+			    void *arg, struct kz_err *err);
 /* Set the content of a file, made with its directories when missing. in: fd stays open as long as the image; mode -1: as it was, else 0644. err: file_not_regular, KZ_E_OS */
 enum kz_rc kz_image_set(struct kz_image *m, const char *name, int fd, int64_t size, int64_t mode,
 			struct kz_err *err);

@@ -37,7 +37,7 @@ struct kz_objects {
 
 extern const struct kz_objects_kind kz_objects_dir, kz_objects_s3;
 
-/* -- objects.c -- */
+/* -- objects_name.c -- */
 
 /* Is it a name, or with is_prefix "" or a name and "/"? */
 bool kz_object_name_ok(const char *name, bool is_prefix);

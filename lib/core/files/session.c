@@ -244,25 +244,9 @@ enum kz_rc kz_workspace_entries(struct kz_workspace *w, kz_workspace_each each, 
 	return rc;
 }
 
-static enum kz_rc copy_out(const struct kz_image_entry *e, int to, struct kz_err *err)
+static enum kz_rc to_file(void *fd, const void *part, size_t n, struct kz_err *err)
 {
-	char part[65536];
-	int64_t left = e->head.size, at = e->at;
-
-	while (left > 0) {
-		size_t most = left < (int64_t)sizeof(part) ? (size_t)left : sizeof(part);
-		ssize_t n = pread(e->fd, part, most, at);
-		enum kz_rc rc;
-
-		if (n <= 0)
-			return kz_refuse(err, KZ_R_IO_FAILED, "cannot read the content of a file");
-		rc = kz_fd_write_all(to, part, (size_t)n, err);
-		if (rc)
-			return rc;
-		left -= n;
-		at += n;
-	}
-	return lseek(to, 0, SEEK_SET) < 0 ? kz_err_sys(err, KZ_E_IO, "cannot rewind") : KZ_OK;
+	return kz_fd_write_all(*(int *)fd, part, n, err);
 }
 
 enum kz_rc kz_workspace_file(struct kz_workspace *w, const char *path, int64_t max, int *fd,
@@ -284,9 +268,11 @@ enum kz_rc kz_workspace_file(struct kz_workspace *w, const char *path, int64_t m
 	file = memfd_create("kz-file", MFD_CLOEXEC);
 	if (file < 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = copy_out(e, file, err);
+	rc = kz_image_content(e, to_file, &file, err);
 	if (rc)
 		return rc;
+	if (lseek(file, 0, SEEK_SET) < 0)
+		return kz_err_sys(err, KZ_E_IO, "cannot rewind");
 	*size = e->head.size;
 	if (mode)
 		*mode = e->head.mode;
