@@ -92,10 +92,9 @@ static void refuse_line(struct kz_kernel_channel *c, enum kz_reason r, const cha
 	send_answer(c, 0, NULL, &why);
 }
 
-static void answer(struct kz_kernel_channel *c, struct kz_kernel_call *call)
+static void answer(struct kz_kernel_channel *c, const struct kz_kernel_call *call)
 {
 	kz_auto_buf struct kz_buf result = KZ_BUF_INIT((size_t)c->tools->max_bytes);
-	kz_auto_json struct kz_json *line = kz_take(call->line);
 	struct kz_err why = KZ_ERR_INIT;
 
 	if (is_over(c))
@@ -113,7 +112,10 @@ static void take_line(struct kz_kernel_channel *c, const char *p, size_t n)
 
 	switch (kz_kernel_line_read(p, n, &generation, &call, &report)) {
 	case KZ_KERNEL_LINE_STATE: c->generation = generation; break;
-	case KZ_KERNEL_LINE_CALL: answer(c, &call); break;
+	case KZ_KERNEL_LINE_CALL:
+		answer(c, &call);
+		kz_json_free(call.line);
+		break;
 	case KZ_KERNEL_LINE_REPORT:
 		kz_json_free(c->report);
 		c->report = report;
