@@ -289,10 +289,19 @@ eg_stop() {
 # Nobody lives in the namespaces any more.
 eg_is_empty() { [ -z "$(ip netns pids "$EG_NAME-in" 2>/dev/null)$(ip netns pids "$EG_NAME-out" 2>/dev/null)" ]; }
 
-# Settings are looked at once a second at most; the health answer tells what is in force.
-eg_set() {
-	"$KZ_BIN/kz" config set "$@" && sleep 1.2
+# The proxy goes by what the files of its settings, keys and revocations are now. It counts how often it read them; a look that
+# had begun before may not have seen all, the one after it has.
+eg_taken() {
+	local count
+	for _ in 1 2; do
+		count=$(eg_health | jq .settings)
+		touch "$KZ_STATE/env/KZ_DEPLOYMENT_ID"
+		kz_wait 10 eg_is_past "$count" || return 1
+	done
 }
+eg_is_past() { [ "$(eg_health | jq .settings)" -gt "$1" ]; }
+
+eg_set() { "$KZ_BIN/kz" config set "$@" && eg_taken; }
 
 eg_mark() {
 	: >"$EG/dns.log"

@@ -196,8 +196,7 @@ server.register_function("mine", function() return 1 end)' | cli -x function loa
 	valkey-server --port 0 --unixsocket "$dir/r/s" --dir "$dir/r" --save '' >/dev/null 2>&1 &
 	started+=($!)
 	auth_wait 10 eval 'valkey-cli -s "$dir/r/s" ping | grep -q PONG'
-	port=$((20000 + RANDOM % 20000))
-	cli config set bind 127.0.0.1 && cli config set port "$port"
+	auth_tcp
 	valkey-cli -s "$dir/r/s" replicaof 127.0.0.1 "$port"
 	auth_wait 10 eval 'valkey-cli -s "$dir/r/s" info replication | grep -q master_link_status:up'
 	valkey-cli -s "$dir/r/s" wait 0 100
@@ -206,9 +205,8 @@ server.register_function("mine", function() return 1 end)' | cli -x function loa
 	valkey-cli -s "$dir/r/s" replicaof no one
 	read -r lease token _ <<<"$(drive acquire d a c1 0 60000)"
 	drive acquire d a c2 0 60000
-	valkey-cli -s "$dir/r/s" config set bind 127.0.0.1
-	valkey-cli -s "$dir/r/s" config set port "$((port + 1))"
-	cli replicaof 127.0.0.1 "$((port + 1))"
+	auth_tcp valkey-cli -s "$dir/r/s"
+	cli replicaof 127.0.0.1 "$port"
 	auth_wait 10 eval 'cli info replication | grep -q master_link_status:up'
 	run -69 drive acquire d b c1 0 60000
 	cli replicaof no one

@@ -133,10 +133,8 @@ PY
 }
 
 @test "POOL-12 LEASE-17 another database is another deployment; a login over TCP works, a wrong one says so" {
-	port=$((20000 + RANDOM % 20000))
 	cli acl setuser kz on '>secret' '~*' '&*' +@all
-	cli config set bind 127.0.0.1
-	cli config set port "$port"
+	auth_tcp
 	unix_url=$url
 	url=valkey://kz:secret@127.0.0.1:$port/3
 	drive setup d n1 1

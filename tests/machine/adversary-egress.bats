@@ -64,12 +64,12 @@ proxy_pid() { kz_service_pid kz-proxy; }
 	[ "$output" = "200 four.pub.lab:9001" ]
 	echo never >"$KZ_STATE/env/KZ_PROXY_IDLE_SECONDS"
 	echo 93.184.216.0/24 >"$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS"
-	sleep 1.5
+	eg_taken
 	run eg_ask connect four.pub.lab:9001
 	rm "$KZ_STATE/env/KZ_PROXY_IDLE_SECONDS" "$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS"
 	[ "$output" = "403 four.pub.lab:9001" ]
 	kz_wait 10 eg_is_denied address_denied four.pub.lab 9001
-	sleep 1.5
+	eg_taken
 	run eg_ask connect four.pub.lab:9001
 	[ "$output" = "200 four.pub.lab:9001" ]
 }

@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1
+	kz_start SANDBOX_WARM_POOL_MIN=1 KZ_COMPRESS_SECONDS=60
 	FILTERS=$(mktemp -d /tmp/kz-filters.XXXXXX)
 	chmod 755 "$FILTERS"
 	export FILTERS
@@ -97,12 +97,13 @@ plain() {
 @test "CMP-4 CMP-8 INV-60: a filter that fails, hangs, writes nothing, too much or no text changes nothing" {
 	by ''
 	plain
-	echo 1 >"$KZ_STATE/env/KZ_COMPRESS_SECONDS"
 	by filter <<<'import sys; print("short"); sys.exit(3)'
 	stays
 	[[ $error == *"not compressed"*"status 3"* ]]
 	by filter <<<'import time; print("short", flush=True); time.sleep(600)'
+	echo 1 >"$KZ_STATE/env/KZ_COMPRESS_SECONDS"
 	stays
+	echo 60 >"$KZ_STATE/env/KZ_COMPRESS_SECONDS"
 	by filter <<<''
 	stays
 	by filter <<<'import sys; sys.stdout.write("x" * 16385)'

@@ -132,7 +132,8 @@ branch() { git --git-dir="$EG/www/demo.git" rev-parse -q --verify "refs/heads/$1
 		client "GOOD=$good TO=$good REPO=quiet B=quiet-$mode; $push" --approve t
 		[ "$status" -ne 0 ]
 		[[ $output == *403* ]]
-		grep -q '403 "GET /smart/quiet.git/info/refs?service=git-receive-pack' "$EG/web.log"
+		# the server writes its log behind its answer
+		kz_wait 10 grep -q '403 "GET /smart/quiet.git/info/refs?service=git-receive-pack' "$EG/web.log"
 	done
 	client "GOOD=web.pub.lab TO=web.pub.lab REPO=demo B=unapproved; $push"
 	[ "$status" -ne 0 ]

@@ -14,8 +14,9 @@ teardown_file() {
 	kz_stop
 }
 
-ACTOR=alice.7391-actor
-CONVERSATION=holiday.5512-conversation
+# Pieces of them are looked for too, and so are long: four digits stand by chance in some hundred random identifiers.
+ACTOR=alice.7391048265-actor
+CONVERSATION=holiday.5512937406-conversation
 
 waiting_is() {
 	[ "$(kz status -j | jq -s 'map(select(.waiting != null))[0].waiting')" = "$1" ]
@@ -60,7 +61,7 @@ everything() {
 	run ! grep '^unknown type' dump
 	grep -q "${id:0:20}" dump
 	grep -rqa "$id" "$KZ_STATE/valkey"
-	for name in "$ACTOR" "$CONVERSATION" alice holiday 5512 7391 "hello from"; do
+	for name in "$ACTOR" "$CONVERSATION" alice holiday 5512937406 7391048265 "hello from"; do
 		run ! grep -a "$name" dump
 		run ! grep -rla "$name" "$KZ_STATE/valkey"
 	done

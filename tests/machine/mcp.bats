@@ -136,7 +136,7 @@ answered() {
 	pid=$!
 	exec 8>in 9<out.pipe
 	printf '%s\n' "$INIT" "$(code 1 "$mark")" >&8
-	kz_wait 30 pgrep -f "^$mark"
+	kz_wait 30 pgrep -f "^$mark\$"
 	# it has nothing to write, and its input stays open
 	read -r -u 9 _
 	exec 9<&-
@@ -144,7 +144,7 @@ answered() {
 	exec 8>&-
 	kz_run -A ann -C goes -l shell -c 'echo free'
 	[ "$output" = free ]
-	run ! pgrep -f "^$mark"
+	run ! pgrep -f "^$mark\$"
 }
 
 @test "MCP: a client that reads nothing holds up no lease: the run ends, and its answer waits" {
@@ -194,7 +194,7 @@ answered() {
 		exec 8>"in.$how"
 		printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
 			'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_code","arguments":{"language":"shell","code":"'"$mark"'"}}}' >&8
-		kz_wait 30 pgrep -f "^$mark"
+		kz_wait 30 pgrep -f "^$mark\$"
 		status=0
 		case $how in
 		EOF) exec 8>&- ;;
@@ -206,7 +206,7 @@ answered() {
 		# the conversation is free when its worker was given back
 		kz_run -A ann -C "$how" -l shell -c 'echo free'
 		[ "$output" = free ]
-		run ! pgrep -f "^$mark"
+		run ! pgrep -f "^$mark\$"
 		[ "$(jq -s 'map(select(.id == 2)) | length' "out.$how")" -eq 0 ]
 	done
 }

@@ -151,9 +151,9 @@ ls /proc | grep -E "^[0-9]+$" | wc -l; touch /x /usr/x /etc/x 2>/dev/null; unsha
 
 @test "INV-24 RT-6 gVisor killed under a run: outcome unknown, never a success, and the worker is replaced" {
 	local pid="" worker status=0
-	kz-run -j -c 'import time; time.sleep(15)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
+	kz-run -j -c 'import time; print("begun", flush=True); time.sleep(18)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
 	worker=$!
-	kz_wait 10 leased
+	kz_wait 10 grep -q begun "$BATS_TEST_TMPDIR/said"
 	pid=$(sandbox_of "$(kz-lease list -j | jq -r .worker)")
 	kill -9 "$pid"
 	wait "$worker" || status=$?
@@ -177,10 +177,12 @@ sandbox_of() {
 
 @test "BOUND-4 the host's bound ends gVisor: the record tells memory, and the outcome is unknown" {
 	local run worker limit status=0
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	exec 8<>"$BATS_TEST_TMPDIR/go"
 	kz-run -j -c 'import time
-time.sleep(3)
+print("begun", input(), flush=True)
 b = bytearray(100 << 20)
-time.sleep(10)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
+time.sleep(15)' <"$BATS_TEST_TMPDIR/go" >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- 8>&- &
 	run=$!
 	kz_wait 10 leased
 	worker=$(kz-lease list -j | jq -r .worker)
@@ -188,6 +190,8 @@ time.sleep(10)' >"$BATS_TEST_TMPDIR/said" 2>/dev/null 3>&- &
 	limit=$(dirname "$(readlink "$KZ_STATE/workers/$worker/ctl/memory.events")")
 	if [ -e "$limit/memory.max" ]; then limit=$limit/memory.max; else limit=$limit/memory.limit_in_bytes; fi
 	echo $((64 << 20)) >"$limit"
+	echo go >&8
+	exec 8>&-
 	wait "$run" || status=$?
 	[ "$status" -eq 74 ]
 	[ "$(tail -1 "$BATS_TEST_TMPDIR/said" | jq -r '.outcome + " " + .cause')" = "outcome_unknown memory" ]
