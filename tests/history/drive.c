@@ -50,13 +50,18 @@ int64_t number(const char *s)
 	return n;
 }
 
-struct kz_auth *connect_to(char **v)
+struct kz_auth *connect_in(char **v, int64_t seconds)
 {
 	struct kz_auth *a;
 
-	if (kz_auth_open(&a, v[2], v[3], kz_deadline_in(KZ_SECONDS(3)), &err))
+	if (kz_auth_open(&a, v[2], v[3], kz_deadline_in(KZ_SECONDS(seconds)), &err))
 		exit(failed("open"));
 	return a;
+}
+
+struct kz_auth *connect_to(char **v)
+{
+	return connect_in(v, 3);
 }
 
 uint32_t chance(uint32_t of)

@@ -19,7 +19,9 @@ extern struct kz_err err;
 int failed(const char *what);
 /* The number in an argument; ends the program when it is none. */
 int64_t number(const char *s);
-/* A connection to URL and DEP, v[2] and v[3]; ends the program when there is none. own: new */
+/* A connection to URL and DEP, v[2] and v[3]; ends the program when there is none in so many seconds. own: new */
+struct kz_auth *connect_in(char **v, int64_t seconds);
+/* In the time that one operation has. own: new */
 struct kz_auth *connect_to(char **v);
 /* A random number below of. */
 uint32_t chance(uint32_t of);

@@ -223,7 +223,7 @@ int do_client(int c, char **v)
 
 	if (c != 8)
 		return 64;
-	a = connect_to(v);
+	a = connect_in(v, 30); /* hundreds begin at once */
 	snprintf(holder, sizeof(holder), "pid-%d", (int)getpid());
 	ask.actor = v[5];
 	setvbuf(stdout, NULL, _IOLBF, 0);

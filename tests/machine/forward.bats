@@ -169,7 +169,7 @@ print("ends", ends, flush=True)' >"$BATS_TEST_TMPDIR/out" 3>&- &
 
 @test "GRANT-7: without the proxy the run has no credential, and goes on" {
 	s6-svc -d "$KZ_STATE/service/kz-proxy"
-	s6-svwait -d -t 10000 "$KZ_STATE/service/kz-proxy"
+	s6-svwait -d -t 60000 "$KZ_STATE/service/kz-proxy"
 	py 'print(sorted(n for n in os.environ if "proxy" in n.lower()))' --approve a-1
 	s6-svc -u "$KZ_STATE/service/kz-proxy"
 	[ "$status" -eq 0 ]

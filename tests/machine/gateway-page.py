@@ -3,7 +3,7 @@
 {"do":"open","url":U,"width":W,"dark":bool}   a new document in a window of that width
 {"do":"eval","js":TEXT}                       the value of an expression in the page, awaited
 {"do":"shot","path":P}                        a picture of the whole page
-{"do":"wait","js":TEXT}                       until the expression is true (60 s at most)
+{"do":"wait","js":TEXT}                       until the expression is true (110 s at most)
 Each answers one JSON line. What the console said, what failed to load and what was asked over the network is kept:
 {"do":"log"}.
 """
@@ -94,7 +94,7 @@ class Browser:
         if c["do"] == "eval":
             return self.evaluate(c["js"])
         if c["do"] == "wait":
-            until = time.monotonic() + 60
+            until = time.monotonic() + 110
             while time.monotonic() < until:
                 if self.evaluate(c["js"]) is True:
                     return True

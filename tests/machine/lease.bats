@@ -6,7 +6,8 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_LEASE_TTL_SECONDS=12 SANDBOX_LEASE_HEARTBEAT_SECONDS=2
+	# what nobody renews between two lines of a test outlives the test
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_LEASE_TTL_SECONDS=300 SANDBOX_LEASE_HEARTBEAT_SECONDS=2
 }
 
 teardown_file() {
@@ -134,11 +135,13 @@ taken() {
 		awk -F'|' -v word="$1" -v value="$2" '{ split($4, w, " "); exit w[word] != value }'
 }
 
+# lives SECONDS: leases from now on
+lives() { kz config set "SANDBOX_LEASE_TTL_SECONDS=$1" && kz_wait 10 taken 9 "${1}000"; }
+
 @test "LEASE-12 INV-23 lock leak: an expired lease is not revived" {
-	kz config set SANDBOX_LEASE_TTL_SECONDS=4
+	lives 4
 	kz-lease acquire -A a -C c -j >lease
-	kz config set SANDBOX_LEASE_TTL_SECONDS=12
-	kz_wait 10 taken 9 12000
+	lives 300
 	kz_wait 10 none_leased
 	KZ_LEASE_TOKEN=$(jq -r .token lease) run kz-lease renew "$(jq -r .lease lease)"
 	[ "$status" -eq 75 ]
@@ -185,7 +188,9 @@ taken() {
 }
 
 @test "LEASE-11 with: the lease is renewed while the program lives" {
+	lives 12
 	run kz-lease with -A a -C c -- bash -c 'sleep 14; kz-lease show "$KZ_LEASE" >/dev/null && kz-run -c "print(1)"'
+	lives 300
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = 1 ]
@@ -298,13 +303,16 @@ valkey_pid() {
 }
 
 @test "LEASE-11 kz-run: a run longer than the time to live renews" {
+	lives 12
 	kz_run -c 'import time; time.sleep(16); print(1)'
+	lives 300
 	[ "$status" -eq 0 ]
 	[ "$output" = 1 ]
 	none_leased
 }
 
 @test "LEASE-23 kz-run: Valkey frozen mid-run, the run ends inside its bounds, and the pool heals" {
+	lives 12
 	kz-run --record 7 -c 'import time; print(1, flush=True); time.sleep(2); print(2)' >out 2>err 7>rec &
 	local pid=$! rc=0 valkey
 	kz_wait 20 test -s out
@@ -318,10 +326,12 @@ valkey_pid() {
 2" ]
 	kz_wait 30 kz-run -c 1
 	kz_wait 20 none_leased
+	lives 300
 }
 
 @test "LEASE-11 loss not enforced: with, cut off from Valkey, the program is dead before the lease can be another's" {
 	local pid rc=0 valkey till
+	lives 12
 	kz-lease with -A a -C c -- bash -c 'trap "" TERM; setsid sleep 300 & echo $! >child; while :; do sleep 0.1; done' 2>err &
 	pid=$!
 	kz_wait 20 test -s child
@@ -337,6 +347,7 @@ valkey_pid() {
 	grep -q lease_lost err
 	run ! kill -0 "$(cat child)"
 	kz_wait 40 kz-run -A a -C c -c 1
+	lives 300
 }
 
 @test "LEASE-7 acquire: several runs under it share the workspace until it is released" {

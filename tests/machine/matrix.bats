@@ -11,7 +11,7 @@ setup_file() {
 	SOCK_DIR=$(mktemp -d /tmp/kzm.XXXXXX)
 	valkey-server --port 0 --unixsocket "$SOCK_DIR/s" --save '' --dir "$SOCK_DIR" > "$SOCK_DIR/log" 2>&1 &
 	echo $! > "$SOCK_DIR/pid"
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		valkey-cli -s "$SOCK_DIR/s" ping > "$SOCK_DIR/ping" 2>&1 && grep -q PONG "$SOCK_DIR/ping" && return 0
 		sleep 0.1
 	done
