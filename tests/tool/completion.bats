@@ -26,12 +26,12 @@ options() { "$@" -h | grep -o -- '--[a-z][a-z-]*' | sort -u; }
 
 @test "ADM-9: verbs are offered alike for kz-X and kz X, all of them" {
 	local x
-	for x in lease grant audit native project workspace; do
+	for x in lease grant audit native project workspace room; do
 		[ -n "$(verbs kz-$x)" ]
 		diff <(verbs kz-$x) <(offered kz-$x '' | sort)
 		diff <(verbs kz-$x) <(offered kz $x '' | sort)
 	done
-	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit -e native -e project -e workspace | sort)
+	diff <(verbs kz) <(offered kz '' | grep -vx -e run -e lease -e reset -e grant -e audit -e native -e project -e workspace -e mcp -e room | sort)
 }
 
 @test "ADM-9: options are offered alike for kz-X and kz X, all of them" {
@@ -40,6 +40,16 @@ options() { "$@" -h | grep -o -- '--[a-z][a-z-]*' | sort -u; }
 	diff <(options kz-grant mint) <(offered kz-grant mint -- | sort)
 	diff <(options kz-grant mint) <(offered kz grant mint -- | sort)
 	diff <(options kz down) <(offered kz down -- | sort)
+	diff <(options kz-mcp) <(offered kz mcp -- | sort)
+}
+
+@test "ADM-9: bash finds the completion of each program that a user calls, by its name" {
+	local page x
+	for page in docs/man/*.1; do
+		x=$(basename "$page" .1)
+		(complete -r; . "scripts/completion/$x" && complete -p "$x") || { echo "$x has none"; false; }
+		[ "$x" = kz ] || offered kz '' | grep -qx "${x#kz-}"
+	done
 }
 
 @test "ADM-2: settings and the modes of the network are offered" {
