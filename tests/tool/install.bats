@@ -16,6 +16,11 @@ setup() {
 	[ -f "$dest/opt/kz/share/kz/kz.bash" ]
 	[ -f "$dest/opt/kz/share/man/man1/kz.1" ]
 	[ -x "$dest/opt/kz/share/kz/supervise/kz-controller/run" ]
+	# what the pages name is there, README.md beside its docs/
+	grep -ohE 'docs/[a-z-]+\.md' docs/man/* README.md | sort -u | while read -r doc; do
+		[ -f "$dest/opt/kz/share/doc/kz/$doc" ] || { echo "$doc is not installed"; exit 1; }
+	done
+	[ -f "$dest/opt/kz/share/doc/kz/README.md" ]
 	grep -q '^ExecStart=/opt/kz/bin/kz ' "$dest/opt/kz/lib/systemd/system/kz.service"
 	run "$dest/opt/kz/bin/kz" -V
 	[ "$status" -eq 0 ]
@@ -41,6 +46,7 @@ setup() {
 	[ "$left" = $'./opt/kz/bin/other\n./opt/kz/share/man/man1/other.1' ]
 	[ ! -e "$dest/opt/kz/share/kz" ]
 	[ ! -e "$dest/opt/kz/libexec/kz" ]
+	[ ! -e "$dest/opt/kz/share/doc/kz" ]
 }
 
 @test "DEP-12 two builds in two places are equal, byte for byte" {
