@@ -5,10 +5,12 @@
 
 #include "base/str.h"
 #include "base/where.h"
+#include "cli/opt.h"
 #include "kz-verbs/verbs.h"
 
 static int run_help(struct kz_cli *cli, int argc, char **argv);
 
+static const char help_what[] = "say how a verb, or a program kz-TOPIC, is called";
 static const char what[] = "run programs that nobody trusts, in leased workers proved clean";
 
 static const struct kz_verb verbs[] = {
@@ -18,7 +20,7 @@ static const struct kz_verb verbs[] = {
 	{ "doctor", KZ_DOCTOR_SYNOPSIS, KZ_DOCTOR_WHAT, kz_verb_doctor },
 	{ "logs", KZ_LOGS_SYNOPSIS, KZ_LOGS_WHAT, kz_verb_logs },
 	{ "config", KZ_CONFIG_SYNOPSIS, KZ_CONFIG_WHAT, kz_verb_config },
-	{ "help", "[TOPIC]", "say how a verb, or a program kz-TOPIC, is called", run_help },
+	{ "help", "[TOPIC]", help_what, run_help },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -46,22 +48,25 @@ static void run_program(const char *name, char **args)
 
 static int run_help(struct kz_cli *cli, int argc, char **argv)
 {
-	const struct kz_verb *v = argc > 1 ? find_verb(argv[1]) : NULL;
-	char *help[] = { argv[argc > 1], (char[]){ "-h" }, NULL };
+	const struct kz_opt opts[] = { KZ_OPT_END };
+	const struct kz_usage usage = { "kz", "help", "[TOPIC]", help_what, opts, 0, 1 };
+	char *help[] = { (char[]){ "kz" }, (char[]){ "-h" }, NULL };
+	const struct kz_verb *v;
+	char *topic;
 
-	if (argc > 2)
-		return kz_main_end(cli,
-				   kz_err_set(&cli->err, KZ_E_USAGE, "usage: kz help [TOPIC]"));
-	if (argc < 2 || (v && v->run == run_help)) {
-		help[0] = (char[]){ "kz" };
+	if (!kz_opt_parse(cli, &usage, argc, argv))
+		return kz_main_end(cli, cli->err.rc);
+	topic = cli->operand_count ? cli->operands[0] : NULL;
+	v = topic ? find_verb(topic) : NULL;
+	if (!topic || (v && v->run == run_help))
 		return kz_main_verbs(cli, what, verbs, 2, help);
-	}
+	help[0] = topic;
 	if (v)
 		return v->run(cli, 2, help);
-	run_program(kz_str_has_prefix(argv[1], "kz-") ? argv[1] + 3 : argv[1], help);
+	run_program(kz_str_has_prefix(topic, "kz-") ? topic + 3 : topic, help);
 	return kz_main_end(cli, kz_err_set(&cli->err, KZ_E_NOINPUT,
 					   "there is no verb %s and no program kz-%s; see: kz help",
-					   argv[1], argv[1]));
+					   topic, topic));
 }
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@ static void verbs_help(struct kz_cli *cli, const char *what, const struct kz_ver
 			    *v->synopsis ? " " : "", v->synopsis);
 	kz_out_text(cli, "%s: %s\n\nverbs:\n", cli->program, what);
 	for (const struct kz_verb *v = verbs; v->name; v++)
-		kz_out_text(cli, "  %-12s %s\n", v->name, v->what);
+		kz_out_text(cli, "  %-14s %s\n", v->name, v->what);
 	kz_out_text(cli, "\n%s VERB -h tells the options of a verb.\n", cli->program);
 }
 

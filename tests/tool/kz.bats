@@ -19,8 +19,13 @@ setup() {
 		run kz help "$verb"
 		[ "$status" -eq 0 ]
 		[[ "${lines[0]}" == "usage: kz "* ]]
+		[ "$(kz "$verb" -h)" = "$output" ] || [ "$verb" = help ]
+		[[ "$(kz "$verb" -h)" == "usage: kz $verb"* ]]
 		run kz -h
 	done
+	# what a verb is called stands apart from what it does, however long it is
+	run kz-audit -h
+	[[ "$output" == *"  check-receipt  check a receipt"* ]]
 }
 
 @test "ADM-9: kz X runs kz-X, and kz help X is kz-X -h" {
@@ -43,6 +48,13 @@ setup() {
 		[ "$status" -eq 64 ]
 		[ "${#stderr_lines[@]}" -eq 1 ]
 		[ ! -e "$KZ_STATE" ]
+	done
+	for args in "config nonsense" "config -j show" "help a b" "help -x"; do
+		# shellcheck disable=SC2086 # words on purpose
+		run --separate-stderr kz $args
+		echo "kz $args: $status $stderr"
+		[ "$status" -eq 64 ]
+		[[ "$stderr" != *"usage: usage:"* ]]
 	done
 	run --separate-stderr kz help no-such-topic
 	[ "$status" -eq 66 ]
