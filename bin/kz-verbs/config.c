@@ -134,7 +134,8 @@ int kz_verb_config(struct kz_cli *cli, int argc, char **argv)
 				     run_set(cli) :
 				     cli->err.rc);
 	if (parse(cli, "config", KZ_CONFIG_SYNOPSIS, 1, -1, argc, argv))
-		kz_err_set(&cli->err, KZ_E_USAGE,
-			   "say kz config show, kz config check or kz config set, and options behind it");
+		kz_err_set(
+			&cli->err, KZ_E_USAGE,
+			"say kz config show, kz config check or kz config set, and options behind it");
 	return kz_main_end(cli, cli->err.rc);
 }

@@ -55,6 +55,17 @@ make_state() {
 	[ "$(kz config show -j KZ_RUN_PIDS | jq -r .value)" = 64 ]
 }
 
+@test "BRK-32: registries of packages that make no sense are stored, and what is wrong is told" {
+	make_state
+	run kz config set 'SANDBOX_PACKAGE_REGISTRIES={"pypi":{"indx":"https://h/simple/"}}'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no package can be installed: SANDBOX_PACKAGE_REGISTRIES: pypi: "* ]]
+	run kz config set 'SANDBOX_PACKAGE_REGISTRIES={"pypi":{"index":"https://h/simple/"}}' KZ_RUN_PIDS=64
+	[ "$status" -eq 0 ]
+	[ "$output" = "kz: 2 settings stored" ]
+}
+
 @test "POOL-8: one setting may be two words, its value kept as it is" {
 	make_state
 	kz config set KZ_RUN_PIDS 65

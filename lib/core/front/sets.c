@@ -1,6 +1,8 @@
 /* Changing settings: all of them or none. */
 #include <string.h>
 
+#include "base/str.h"
+#include "core/broker/registry.h"
 #include "core/egress/view.h"
 #include "core/front/parts.h"
 
@@ -174,6 +176,20 @@ static void tell_scope(const struct kz_front *f, const struct kz_conf *c, const 
 			     v.is_attention ? kz_policy_fix(v.reason) : "");
 }
 
+/* So is what is wrong with the registries of packages, where one part that makes no sense counts for all. */
+static void tell_registries(const struct kz_front *f, const struct kz_conf *c,
+			    const char *const *sets, size_t count)
+{
+	static struct kz_registries r; /* too large for a stack */
+	struct kz_err err = KZ_ERR_INIT;
+	bool is_named = false;
+
+	for (size_t i = 0; i < count; i++)
+		is_named |= kz_str_has_prefix(sets[i], "SANDBOX_PACKAGE_REGISTRIES=");
+	if (is_named && kz_registries_parse(c->set.sandbox_package_registries, &r, &err))
+		kz_front_say(f, "no package can be installed: %s (docs/packages.md)", err.text);
+}
+
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
 			struct kz_err *err)
 {
@@ -194,5 +210,6 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	/* kz-controller looks for changed files itself */
 	kz_front_told(f, sets, count, changed);
 	tell_scope(f, &c, sets, count);
+	tell_registries(f, &c, sets, count);
 	return KZ_OK;
 }
