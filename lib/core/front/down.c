@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -100,10 +101,16 @@ static enum kz_rc end_controller(const struct kz_front *f, const struct kz_conf 
 	struct kz_deadline until =
 		kz_deadline_in(KZ_SECONDS(drain_s + c->set.kz_delete_timeout_seconds + 20));
 	struct kz_service s;
+	size_t held;
 	enum kz_rc rc = kz_front_service(f, "kz-controller", &s, err);
 
 	if (rc || (rc = kz_front_control(f, "kz-controller", "-d", err)))
 		return rc;
+	if (s.is_up && !force && (held = leases(c)) > 0)
+		kz_front_say(f,
+			     "waiting for %zu running program%s or held lease%s, at most %" PRId64
+			     " s; kz down -f does not wait",
+			     held, held == 1 ? "" : "s", held == 1 ? "" : "s", drain_s);
 	if (s.is_up && force && (rc = kz_front_control(f, "kz-controller", "-i", err)))
 		return rc;
 	if (s.is_up)
