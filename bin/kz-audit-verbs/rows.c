@@ -31,6 +31,14 @@ static enum kz_rc print_line(void *arg, struct kz_json *row, struct kz_err *err)
 	return kz_out_json(arg, row);
 }
 
+/* Identifiers are digests, and a name in the place of one would find nothing. */
+static bool is_id(const char *text)
+{
+	unsigned char id[16];
+
+	return !text || (strlen(text) == 32 && kz_hex_decode(text, id, sizeof(id), NULL) == KZ_OK);
+}
+
 int kz_verb_list(struct kz_cli *cli, int argc, char **argv)
 {
 	kz_auto_table struct kz_table t = { 0 };
@@ -61,6 +69,11 @@ int kz_verb_list(struct kz_cli *cli, int argc, char **argv)
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
+	if (!is_id(f.run) || !is_id(f.actor))
+		return kz_main_end(cli,
+				   kz_refuse(&cli->err, KZ_R_USAGE,
+					     "%s is named by 32 hex digits, as the rows show it",
+					     is_id(f.run) ? "an actor" : "a run"));
 	kz_table_start(&t, cli, columns);
 	rc = kz_audit_place(cli, &p);
 	if (rc == KZ_OK)
@@ -81,13 +94,11 @@ int kz_verb_show(struct kz_cli *cli, int argc, char **argv)
 					.most = 1 };
 	struct kz_audit_place p;
 	int64_t count = 0;
-	unsigned char id[16];
 	enum kz_rc rc;
 
 	if (!kz_opt_parse(cli, &usage, argc, argv))
 		return kz_main_end(cli, cli->err.rc);
-	if (kz_hex_decode(cli->operands[0], id, sizeof(id), NULL) != KZ_OK ||
-	    strlen(cli->operands[0]) != 32)
+	if (!is_id(cli->operands[0]))
 		return kz_main_end(
 			cli, kz_refuse(&cli->err, KZ_R_USAGE, "a run is named by 32 hex digits"));
 	kz_table_start(&t, cli, columns);

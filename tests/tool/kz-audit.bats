@@ -198,7 +198,7 @@ assert "egress_mode" in [c[1] for c in db.execute("PRAGMA table_info(dispatch)")
 }
 
 @test "usage: bad verbs, options and operands are 64 with one line" {
-	for args in "" frobnicate "list -k nothing" "list -l 0" "list -s x" "show" "show xyz" "show a b" "verify x"; do
+	for args in "" frobnicate "list -k nothing" "list -a alice" "list -r 12" "list -l 0" "list -s x" "show" "show xyz" "show a b" "verify x"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr "$BIN/kz-audit" $args
 		echo "$args: $status $stderr"
