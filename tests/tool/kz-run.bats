@@ -46,6 +46,13 @@ refused() {
 	refused 125 not_running -A "$(head -c 256 /dev/zero | tr '\0' a)" prog.py
 }
 
+@test "EXEC-16 a state directory that can be none is a wrong configuration, no fault inside" {
+	KZ_STATE=relative refused 125 config_invalid prog.py
+	KZ_STATE=$PWD/prog.py refused 125 config_invalid prog.py
+	KZ_STATE=relative run --separate-stderr "$BIN/kz-run" -j prog.py
+	[ "$status" -eq 78 ]
+}
+
 @test "EXEC-3 an unsupported language is refused" {
 	refused 125 unsupported_language -l ruby prog.py
 	printf '#!/usr/bin/perl\n' >prog

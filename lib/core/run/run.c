@@ -29,7 +29,9 @@ void kz_job_fail(struct kz_job *j, const struct kz_err *err)
 	if (kz_reason_find(err->reason, &r))
 		j->facts.failure = r;
 	else
-		j->facts.failure = err->rc == KZ_E_USAGE ? KZ_R_USAGE : KZ_R_INTERNAL;
+		j->facts.failure = err->rc == KZ_E_USAGE  ? KZ_R_USAGE :
+				   err->rc == KZ_E_CONFIG ? KZ_R_CONFIG_INVALID :
+							    KZ_R_INTERNAL;
 }
 
 /* Up to the end of the code; what comes after is done whatever this returns. */
