@@ -162,9 +162,12 @@ another_build() {
 
 @test "docs: a program without a page, a page that is not what -h says" {
 	rm docs/man/kz-reset.1
-	sed -i 's/^\.Op Fl j.*//' docs/man/kz-lease.1
+	sed -i 's/^\.Op Fl j.*//; s/^\.It Fl t , -timeout.*/.It Fl q , -quiet/; s/Xr kz-reset 1/Xr kz-unset 1/' docs/man/kz-lease.1
 	caught 'kz-reset has no manual page' scripts/check-docs "$ROOT/build"
 	[[ $output == *'the SYNOPSIS of docs/man/kz-lease.1 differs from the usage of kz-lease -h'* ]]
+	[[ $output == *'docs/man/kz-lease.1 does not name --timeout, an option of kz-lease -h'* ]]
+	[[ $output == *'docs/man/kz-lease.1 lists --quiet, an option that is none of kz-lease -h'* ]]
+	[[ $output == *'a page refers to kz-unset(1), which there is not'* ]]
 }
 
 @test "docs: a reason, a setting and an exit status that operations does not mention" {
