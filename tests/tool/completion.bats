@@ -47,6 +47,7 @@ options() { "$@" -h | grep -o -- '--[a-z][a-z-]*' | sort -u; }
 	local page x
 	for page in docs/man/*.1; do
 		x=$(basename "$page" .1)
+		# shellcheck source=/dev/null
 		(complete -r; . "scripts/completion/$x" && complete -p "$x") || { echo "$x has none"; false; }
 		[ "$x" = kz ] || offered kz '' | grep -qx "${x#kz-}"
 	done
