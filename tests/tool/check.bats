@@ -69,7 +69,7 @@ check() {
 		unit "a$i" <<<'echo 1..1; echo ok 1 - x; exec sleep 600'
 	done
 	unit b <<<'echo 1..1; echo ok 1 - x'
-	run "$tree/scripts/check" --only unit --seconds 3
+	run "$tree/scripts/check" --only unit --seconds 20
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[ "${lines[-1]}" = "$((n + 1)) passed, $((n + 1)) failed" ]
