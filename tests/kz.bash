@@ -24,7 +24,8 @@
 # kz_service_pid NAME        the process of a service that is up; fails when there is none (s6 says -1 then, and a signal
 #                            to -1 goes to everybody)
 # kz_wait SECONDS COMMAND... try until it succeeds. SECONDS are those of a machine that is not busy; where N processes want
-#                            each processor they count N times.
+#                            each processor they count N times; and half a minute counts as none, for a machine may stand
+#                            still. What must be quick is measured, with kz_within.
 # kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START?
 # kz_load                    how many processes want each processor, 1 to 20
 # kz_process1 WORKER         process 1 of a worker, as this machine numbers it
@@ -137,7 +138,7 @@ kz_within() {
 }
 
 kz_wait() {
-	local seconds=$1 start=$SECONDS
+	local seconds=$(($1 > 30 ? $1 : 30)) start=$SECONDS
 	shift
 	until "$@"; do
 		kz_within "$seconds" "$start" || {

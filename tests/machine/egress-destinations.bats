@@ -163,7 +163,7 @@ as_before() { eg_set KZ_PROXY_CONNECT_SECONDS=3; }
 	eg_probe constant_refusal 127.0.0.1:80 93.184.216.34:8081 93.184.216.1:8443 dead.odd.lab:8443 nx.odd.lab:80 four.pub.lab:443
 	kz_wait 5 eg_is_denied connect_failed 93.184.216.34 8081
 	kz_wait 5 eg_is_denied connect_timeout 93.184.216.1 8443
-	kz_wait 5 eg_is_denied dns_failed nx.odd.lab 80 || kz_wait 5 eg_is_denied dns_empty nx.odd.lab 80
+	kz_wait 5 eval 'eg_is_denied dns_failed nx.odd.lab 80 || eg_is_denied dns_empty nx.odd.lab 80'
 	eg_mint public_internet
 }
 

@@ -6,7 +6,7 @@
 # c_start DIR [ENV=VALUE]...     start its controller;    c_stop DIR [SIGNAL]
 # c_status DIR FIELD             a field of run/controller.json
 # c_has DIR STATE COUNT          are there COUNT workers in that state, by the audit store?
-# c_wait SECONDS COMMAND...      until it succeeds; seconds as kz_wait counts them
+# c_wait SECONDS COMMAND...      until it succeeds; seconds as kz_wait counts them, 30 at least
 # c_end                          for teardown: everything that was started ends, by its number
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -102,7 +102,7 @@ c_gone() {
 c_verifies() { KZ_STATE=$1 "$BIN/kz-audit" verify; }
 
 c_wait() {
-	local seconds=$1 start=$SECONDS
+	local seconds=$(($1 > 30 ? $1 : 30)) start=$SECONDS
 	shift
 	until "$@" >/dev/null 2>&1; do
 		kz_within "$seconds" "$start" || {
