@@ -51,7 +51,7 @@ driver_setup() {
 	mkdir "$KZ_STATE/env" "$KZ_STATE/keys"
 	: >"$KZ_STATE/env/KZ_GROUP"
 	echo runc >"$KZ_STATE/env/KZ_RUNTIME"
-	echo 10 >"$KZ_STATE/env/KZ_CREATE_TIMEOUT_SECONDS"
+	echo 60 >"$KZ_STATE/env/KZ_CREATE_TIMEOUT_SECONDS"
 	printf '%064x\n' 7 >"$KZ_STATE/keys/worker.key"
 	chmod 640 "$KZ_STATE/keys/worker.key"
 	UNIT=kz-$(printf %s "$KZ_STATE" | sha256sum | cut -c1-8)
