@@ -41,6 +41,8 @@ mode_of() {
 	kz status -j | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect status
 	# who decides, who runs code and who reaches out are three
 	kz status -j | jq -e '[.services[].service] | contains(["kz-controller", "kz-proxy"])'
+	is_made() { [ "$(kz status -j | jq '[.workers.warm, .workers.creating] | . == [1, 0]')" = true ]; }
+	kz_wait 30 is_made
 	for worker in "$KZ_STATE"/workers/*; do
 		[ "$(cat "/proc/$(kz_process1 "${worker##*/}")/comm")" = kz-worker ]
 	done
@@ -222,7 +224,11 @@ mode_of() {
 }
 
 @test "DEP-1: a controller killed is started again and opens admission by itself" {
+	local before
+	before=$(kz_service_pid kz-controller)
 	s6-svc -k "$KZ_STATE/service/kz-controller"
+	is_anew() { local now && now=$(kz_service_pid kz-controller) && [ "$now" != "$before" ]; }
+	kz_wait 20 is_anew
 	kz_wait 20 is_open
 }
 
