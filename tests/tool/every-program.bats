@@ -77,9 +77,11 @@ is_error_line() {
 }
 
 @test "help to a reader that left ends 141 in silence" {
+	mkfifo "$BATS_TEST_TMPDIR/gone"
 	for p in $PROGRAMS; do
-		# The right side reads nothing and is gone before the left begins.
-		run bash -c '(sleep 0.2; "$1" -h; echo $? >"$2") 2>"$3" | exec 0<&-' _ "$KZ_BIN/$p" "$BATS_TEST_TMPDIR/status" "$BATS_TEST_TMPDIR/err"
+		# The right side reads nothing and has closed its end before the left begins.
+		run bash -c '(read -r _ <"$4"; "$1" -h; echo $? >"$2") 2>"$3" | { exec 0<&-; echo >"$4"; }' _ \
+			"$KZ_BIN/$p" "$BATS_TEST_TMPDIR/status" "$BATS_TEST_TMPDIR/err" "$BATS_TEST_TMPDIR/gone"
 		echo "$p: $(cat "$BATS_TEST_TMPDIR/status") $(cat "$BATS_TEST_TMPDIR/err")"
 		[ "$(cat "$BATS_TEST_TMPDIR/status")" -eq 141 ]
 		[ ! -s "$BATS_TEST_TMPDIR/err" ]

@@ -7,6 +7,7 @@ echo      read to the end, send the same back, close
 give N    send N bytes, end
 answer    send "no" and close at once, whatever else is being sent
 hold      read nothing, stay open
+greet     send "h", then the same
 pour      send for ever
 """
 import json
@@ -50,10 +51,12 @@ def do(conn, ask):
         conn.recv(1)
     elif verb == "answer":
         conn.sendall(b"no")
-    elif verb == "hold":
+    elif verb in ("hold", "greet"):
+        if verb == "greet":
+            conn.sendall(b"h")
         # readable at its end only, because nothing more is sent
         conn.recv(1)
-        tell(done="hold")
+        tell(done=verb)
     elif verb == "pour":
         while True:
             conn.sendall(b"y" * 65536)

@@ -82,7 +82,7 @@ def main():
     for s in socks:
         s.close()
     s = connect()
-    s.settimeout(20)
+    s.settimeout(100)
     s.sendall(request("GET", "/v1/health", b""))
     assert s.recv(4096).startswith(b"HTTP/1.1 200")
     print(fence)

@@ -516,7 +516,7 @@ all_keys() { vk --scan | sort; }
 }
 
 @test "BRK-31 INV-30: by what it has instead it can ask four things of one host, and nothing else" {
-	local keys prefix
+	local keys prefix taken most
 	vk --scan --pattern '*:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
 	prefix=$(vk --scan --pattern '{kz:*}:*' | head -n 1 | sed -E 's/^(\{kz:[^}]*\}).*/\1/')
 	[ -n "$prefix" ]
@@ -538,8 +538,9 @@ $prefix:registry:probe:h.test:1" ]
 	[ "$(taken_over ask r h.test:1)" = 2 ]
 	[ "$(all_keys)" = "$keys" ]
 	# it fills nothing: a burst, and then as many as die out
-	[ "$(taken_over flood 2000)" -lt 200 ]
-	[ "$(vk --scan --pattern '*:registry:*' | wc -l)" -lt 200 ]
+	read -r taken most < <(taken_over flood 2000)
+	[ "$taken" -ge 1 ] && [ "$taken" -le "$most" ]
+	[ "$(vk --scan --pattern '*:registry:*' | wc -l)" -le "$taken" ]
 	vk --scan --pattern '*:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
 	[ "$(all_keys)" = "$keys" ]
 }
@@ -599,8 +600,10 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()' "$po
 @test "BRK-31: a keeper that is gone stops no install; when none is under way the gateway starts anew, and shares again" {
 	local pid slow
 	pid=$(gateway)
+	: >"$FIX/log"
 	get /pypi/simple/slow/ >slow.status &
 	slow=$!
+	kz_wait 20 grep -q '^/simple/slow/' "$FIX/log"
 	kill -KILL "$(keeper)"
 	[ "$(get /pypi/simple/pure/)" = 200 ]
 	wait "$slow"

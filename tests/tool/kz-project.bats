@@ -88,7 +88,10 @@ s = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandle
 print(s.server_port, flush=True)
 s.serve_forever()' >port 2>/dev/null 3>&- &
 	server=$!
-	while [ ! -s port ]; do sleep 0.05; done
+	for _ in {1..600}; do
+		[ ! -s port ] || break
+		sleep 0.1
+	done
 	project resolve -a "http://127.0.0.1:$(cat port)/live.json"
 	first=$status
 	project resolve -a "http://127.0.0.1:$(cat port)/other.json"
@@ -154,6 +157,7 @@ s.serve_forever()' >port 2>/dev/null 3>&- &
 	file=$D/$(printf 'alpha beta' | sha256sum | cut -d' ' -f1)
 	printf 'alpha beta' >good
 	printf 'CANARY' >bad
+	touch go
 	python3 -c 'import os, sys
 file, n = sys.argv[1], 0
 while os.path.exists("go"):
@@ -165,7 +169,6 @@ while os.path.exists("go"):
     os.rename("t", file)
     if os.path.lexists("t"): os.unlink("t")' "$file" 3>&- &
 	swapper=$!
-	touch go
 	exact=0 refused=0
 	for _ in $(seq 60); do
 		rm -rf out

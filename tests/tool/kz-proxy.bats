@@ -109,8 +109,13 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print('there', flush=
 		token, execution = mint.grant(state, "public_internet", uid_base=5)
 		show("another user", proxy.connect_head("four.pub.lab:443", grant=token), execution=execution)
 		show("no token", proxy.connect_head("four.pub.lab:443", grant="v4.public.x"))
-		subprocess.run([os.environ["KZ_BIN"] + "/kz-grant", "revoke", os.environ["EG_OTHER"]], check=True, stdout=subprocess.DEVNULL)
-		import time; time.sleep(1.2)
+		import json, time
+		revoked = subprocess.run([os.environ["KZ_BIN"] + "/kz-grant", "revoke", "-j", os.environ["EG_OTHER"]], check=True, stdout=subprocess.PIPE)
+		serial, until = json.loads(revoked.stdout)["serial"], time.monotonic() + 60
+		ask = ["curl", "-s", "--unix-socket", state + "/run/proxy-health.sock", "http://proxy/v1/health"]
+		while json.loads(subprocess.run(ask, stdout=subprocess.PIPE).stdout or "{}").get("revocation_serial") != serial:
+		    assert time.monotonic() < until, "the proxy never read the revocation"
+		    time.sleep(0.1)
 		show("revoked", proxy.connect_head("four.pub.lab:443", grant=os.environ["EG_OTHER_GRANT"]), execution=os.environ["EG_OTHER"])
 		answers = set(got.values())
 		for what, answer in got.items():

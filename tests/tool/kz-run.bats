@@ -150,8 +150,13 @@ refused() {
 @test "EXEC-16 a program on a pipe that nobody writes to ends by signal" {
 	mkfifo pipe
 	"$BIN/kz-run" pipe 2>err &
-	local pid=$!
-	sleep 0.3
+	local pid=$! i held=0
+	# when it takes signals by a descriptor: TERM, bit 14, is held then
+	for ((i = 0; i < 300; i++)); do
+		held=0x$(awk '$1 == "SigBlk:" { print $2 }' "/proc/$pid/status")
+		[ $((held >> 14 & 1)) -eq 0 ] || break
+		sleep 0.1
+	done
 	kill -TERM $pid
 	local rc=0
 	wait $pid || rc=$?

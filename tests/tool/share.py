@@ -1,14 +1,17 @@
 """Whoever runs code in kz-gateway has its descriptors: take the one that leads to the keeper of cooldowns, and try things.
 
-share.py GATEWAY_PID ask WHAT HOST:PORT      print the answer: a number, or "unknown"
+share.py GATEWAY_PID ask WHAT HOST:PORT      print the answer: a number, or "unknown"; what changes nothing when it is asked again
+                                             is asked again, as Valkey has a tenth of a second to answer
 share.py GATEWAY_PID hostile                 send what no gateway sends; fails when any of it is answered as a question
-share.py GATEWAY_PID flood COUNT             say of so many hosts that they failed; print how many were taken
+share.py GATEWAY_PID flood COUNT             say of so many hosts that they failed; print how many were taken, and how many
+                                             the time that it took allows
 """
 import ctypes
 import os
 import socket
 import struct
 import sys
+import time
 
 SYS_PIDFD_GETFD = 438
 libc = ctypes.CDLL(None, use_errno=True)
@@ -65,13 +68,20 @@ def hostile(s):
 def main():
     s = take(int(sys.argv[1]))
     if sys.argv[2] == "ask":
-        n = send(s, 7, packet(7, ord(sys.argv[3]), sys.argv[4].encode()))
+        until = time.monotonic() + 30
+        while True:
+            n = send(s, 7, packet(7, ord(sys.argv[3]), sys.argv[4].encode()))
+            if n is not None or sys.argv[3] not in "lf" or time.monotonic() > until:
+                break
+            time.sleep(1)
         print("unknown" if n is None else n)
     elif sys.argv[2] == "hostile":
         hostile(s)
     else:
+        begin = time.monotonic()
         taken = [send(s, i, packet(i, ord("f"), b"h%d.test:1" % i)) for i in range(int(sys.argv[3]))]
-        print(sum(n is not None for n in taken))
+        # share_keep.c: 64 at once, and one more each 60 ms
+        print(sum(n is not None for n in taken), 64 + int((time.monotonic() - begin) / 0.06) + 2)
 
 
 main()

@@ -13,17 +13,17 @@ HEALTH = f"GET /v1/health HTTP/1.1\r\nHost: w\r\nAuthorization: Bearer {sys.argv
 def connect():
     s = socket.socket(socket.AF_UNIX)
     s.connect(sys.argv[1])
-    s.settimeout(20)
+    s.settimeout(100)
     return s
 
 
 known = connect()
 known.sendall(HEALTH)
 assert b"200 OK" in known.recv(65536)
+begin = time.monotonic()
 silent, slow = connect(), connect()
 slow.sendall(HEALTH[:20])
-begin = time.monotonic()
 assert silent.recv(1) == b"" and slow.recv(1) == b""
-assert 3 < time.monotonic() - begin < 15
+assert 3 < time.monotonic() - begin < 90
 known.sendall(HEALTH)
 assert b"200 OK" in known.recv(65536)

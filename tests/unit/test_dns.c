@@ -342,16 +342,32 @@ static void turn(struct kz_dns *d, struct owner *o)
 	kz_dns_tick(d);
 }
 
-static struct kz_dns *resolver(struct server *s, enum kz_dns_families families, struct owner *o)
+static struct kz_dns *resolver(struct server *s, enum kz_dns_families families, int64_t ms,
+			       struct owner *o)
 {
 	char servers[64];
 	struct kz_dns *d = NULL;
 	struct kz_err err = KZ_ERR_INIT;
 
 	snprintf(servers, sizeof servers, "127.0.0.1:%u", s->port);
-	if (kz_dns_new(&d, servers, families, KZ_MS(2000), watch, o, &err))
+	if (kz_dns_new(&d, servers, families, KZ_MS(ms), watch, o, &err))
 		fail_msg("%s", err.text);
 	return d;
+}
+
+/* How many different questions since then: one that is not answered soon is asked again. */
+static int asked(const struct server *s, int since)
+{
+	int n = 0;
+
+	for (int i = since; i < s->count; i++) {
+		bool is_new = true;
+
+		for (int k = since; k < i; k++)
+			is_new = is_new && strcasecmp(s->heard[k % 64], s->heard[i % 64]) != 0;
+		n += is_new;
+	}
+	return n;
 }
 
 static void resolve(struct kz_dns *d, struct owner *o, const char *name)
@@ -368,12 +384,12 @@ static void test_families(void **state)
 {
 	struct owner o = { .count = 0 };
 	struct server *s = *state;
-	struct kz_dns *d = resolver(s, KZ_DNS_BOTH, &o);
+	struct kz_dns *d = resolver(s, KZ_DNS_BOTH, 40000, &o);
 
 	resolve(d, &o, "both.test");
 	assert_int_equal(KZ_DNS_OK, o.rc);
 	assert_int_equal(2, o.n);
-	assert_int_equal(2, s->count);
+	assert_int_equal(2, asked(s, 0));
 	resolve(d, &o, "v4only.test");
 	assert_int_equal(KZ_DNS_OK, o.rc);
 	assert_int_equal(1, o.n);
@@ -389,7 +405,7 @@ static void test_families(void **state)
 	kz_dns_free(d);
 	o.count = 0;
 	/* ... unless it is not asked for */
-	d = resolver(s, KZ_DNS_IPV4, &o);
+	d = resolver(s, KZ_DNS_IPV4, 40000, &o);
 	resolve(d, &o, "servfail6.test");
 	assert_int_equal(KZ_DNS_OK, o.rc);
 	kz_dns_free(d);
@@ -405,11 +421,11 @@ static void test_absolute(void **state)
 
 	setenv("LOCALDOMAIN", "corp.internal", 1);
 	setenv("RES_OPTIONS", "ndots:5", 1);
-	d = resolver(s, KZ_DNS_BOTH, &o);
+	d = resolver(s, KZ_DNS_BOTH, 40000, &o);
 	before = s->count;
 	resolve(d, &o, "nx");
 	resolve(d, &o, "nx.a.test");
-	assert_int_equal(before + 4, s->count);
+	assert_int_equal(4, asked(s, before));
 	for (int i = before; i < s->count; i++)
 		assert_null(strcasestr(s->heard[i % 64], "corp"));
 	resolve(d, &o, "rebind.test");
@@ -424,7 +440,7 @@ static void test_absolute(void **state)
 static void test_silence(void **state)
 {
 	struct owner o = { .count = 0 };
-	struct kz_dns *d = resolver(*state, KZ_DNS_BOTH, &o);
+	struct kz_dns *d = resolver(*state, KZ_DNS_BOTH, 2000, &o);
 
 	resolve(d, &o, "silent.test");
 	assert_int_equal(KZ_DNS_FAILED, o.rc);
@@ -435,7 +451,7 @@ static void test_silence(void **state)
 static void test_cancel(void **state)
 {
 	struct owner o = { .count = 0 };
-	struct kz_dns *d = resolver(*state, KZ_DNS_BOTH, &o);
+	struct kz_dns *d = resolver(*state, KZ_DNS_BOTH, 40000, &o);
 	struct kz_dns_query *q = kz_dns_ask(d, "both.test", done, &o);
 
 	assert_non_null(q);
