@@ -114,7 +114,7 @@ a = []
 while True: a.append(bytearray(1 << 20))'
 	is 125 bounded memory "memory"
 	kz_record_is reason memory_exceeded
-	[[ $error == *"(KZ_RUN_MEMORY_BYTES = "* ]]
+	[[ $error == *" used up its memory (KZ_RUN_MEMORY_BYTES = "* ]]
 	clean_after
 }
 
@@ -133,7 +133,7 @@ while True:
     except OSError: pass'
 	is 125 bounded pids "pids"
 	kz_record_is reason pids_exceeded
-	[[ $error == *"(KZ_RUN_PIDS = "* ]]
+	[[ $error == *" process bound (KZ_RUN_PIDS = "* ]]
 	clean_after
 }
 

@@ -195,6 +195,17 @@ fuzz_tree() {
 	[ "$(sed '/^#/d' "$root/tests/fuzz/seconds.txt" | sort)" = "$(printf '%s\n' 'authority 60' 'head 60' 'request 60' 'token 60')" ]
 }
 
+@test "the scripts that people call tell how" {
+	for script in check bench fuzz demo image install-deps; do
+		for option in -h --help; do
+			run "$root/scripts/$script" $option
+			[ "$status" -eq 0 ]
+			[[ ${lines[0]} == *"$script "* ]]
+			[ "${#lines[@]}" -gt 3 ]
+		done
+	done
+}
+
 @test "an unknown suite or option is 64" {
 	run "$tree/scripts/check" --only nothing
 	[ "$status" -eq 64 ]
