@@ -17,7 +17,8 @@ teardown_file() {
 	eg_stop
 }
 
-cut() { "$EG_PYTHON" "$EG_HERE/egress/cut.py" "$@"; }
+# Its name is no command that kz.bash uses.
+ends() { "$EG_PYTHON" "$EG_HERE/egress/cut.py" "$@"; }
 
 # The process that supervision started as kz-proxy.
 proxy_pid() { kz_service_pid kz-proxy; }
@@ -27,12 +28,12 @@ origin_open() { jq -se "any(.port == $1 and .what == \"open\")" "$EG/origin.log"
 
 @test "PROXY-17 a running download of 1 GB is cut within a second of its grant's expiry" {
 	eg_mark
-	cut expiry "$KZ_STATE"
+	ends expiry "$KZ_STATE"
 }
 
 @test "PROXY-17 GRANT-13 it is cut within a second of its revocation; another grant's is not" {
 	eg_mark
-	cut revoked "$KZ_STATE" "$KZ_BIN/kz-grant" revoke EXECUTION
+	ends revoked "$KZ_STATE" "$KZ_BIN/kz-grant" revoke EXECUTION
 	kz_wait 5 eg_has_reason grant_revoked
 }
 
@@ -118,7 +119,7 @@ while True:
 
 @test "PROXY-19 so many tunnels of one grant and no more; another's are served" {
 	eg_set KZ_PROXY_TUNNELS_PER_GRANT=20
-	cut limit "$KZ_STATE" 20
+	ends limit "$KZ_STATE" 20
 	kz_wait 5 eg_has_reason tunnel_limit
 	eg_set KZ_PROXY_TUNNELS_PER_GRANT=256
 }
@@ -126,34 +127,34 @@ while True:
 @test "PROXY-19 a head that does not come, an answer that does not begin, and a tunnel without a byte end in their time" {
 	eg_set KZ_PROXY_HEAD_SECONDS=1 KZ_PROXY_FIRST_BYTE_SECONDS=1 KZ_PROXY_IDLE_SECONDS=3
 	eg_probe slow_head 1
-	cut first "$KZ_STATE" 1
-	cut idle "$KZ_STATE" 3
+	ends first "$KZ_STATE" 1
+	ends idle "$KZ_STATE" 3
 	kz_wait 5 eg_has_reason head_timeout
 	eg_set KZ_PROXY_HEAD_SECONDS=60 KZ_PROXY_FIRST_BYTE_SECONDS=60 KZ_PROXY_IDLE_SECONDS=300
 }
 
 @test "PROXY-19 lookups and dials of one grant that are never answered hold up no other" {
 	eg_set KZ_PROXY_CONNECT_SECONDS=15
-	cut unresolved "$KZ_STATE" 200
+	ends unresolved "$KZ_STATE" 200
 	eg_set KZ_PROXY_CONNECT_SECONDS=5
 }
 
 @test "PROXY-19 names of one grant that are looked up at once have a bound, and all have one; the refusal tells nothing" {
 	eg_set KZ_PROXY_CONNECT_SECONDS=120
-	cut names "$KZ_STATE" 64 2048 "$(proxy_pid)"
+	ends names "$KZ_STATE" 64 2048 "$(proxy_pid)"
 	eg_set KZ_PROXY_CONNECT_SECONDS=5
 	kz_wait 5 eg_is_denied name_limit four.pub.lab 9004
 }
 
 @test "PROXY-19 streams that nobody reads hold their servers back, and fill nothing" {
-	cut unread "$KZ_STATE" 100 "$(proxy_pid)"
+	ends unread "$KZ_STATE" 100 "$(proxy_pid)"
 }
 
 @test "PROXY-19 8,000 idle tunnels and 100 slow clients under 20,000 descriptors: one more is served" {
 	# who may raise the limit has done so
 	[ "$(limit_of_proxy)" -le 20000 ] || prlimit --pid "$(proxy_pid)" --nofile=20000:20000
 	[ "$(limit_of_proxy)" -eq 20000 ]
-	cut many "$KZ_STATE" 8000 100 "$(proxy_pid)"
+	ends many "$KZ_STATE" 8000 100 "$(proxy_pid)"
 	# and all of it is given back
 	kz_wait 20 proxy_is_small
 }

@@ -80,9 +80,12 @@ gone() {
 }
 
 @test "what lives stays, and so does what no test made: another name, a link, an owner that cannot be read" {
-	local d e
+	local d e f
 	d=$(mktemp -d /tmp/kz.XXXXXX)
 	kz_own "$d"
+	# one whose start nobody wrote
+	f=$(mktemp -d /tmp/kz.XXXXXX)
+	echo "$$ " >"$f.owner"
 	e=$(mktemp -d /tmp/kz.XXXXXX)
 	echo "nobody" >"$e.owner"
 	# a dead owner, of a link to elsewhere and of a name of another form
@@ -94,6 +97,6 @@ gone() {
 	mkdir "$e-named" && echo "1 1" >"$e-named.owner"
 	run "$SWEEP"
 	echo "$output"
-	[ -d "$d" ] && [ -d "$e" ] && [ -d "$e-named" ] && [ -d "$BATS_TEST_TMPDIR/elsewhere" ] && [ -L "${e%??????}ABCDEF" ]
-	rm -rf "$d" "$d.owner" "$e" "$e.owner" "$e-named" "$e-named.owner" "${e%??????}ABCDEF" "${e%??????}ABCDEF.owner"
+	[ -d "$d" ] && [ -d "$e" ] && [ -d "$f" ] && [ -d "$e-named" ] && [ -d "$BATS_TEST_TMPDIR/elsewhere" ] && [ -L "${e%??????}ABCDEF" ]
+	rm -rf "$d" "$d.owner" "$e" "$e.owner" "$f" "$f.owner" "$e-named" "$e-named.owner" "${e%??????}ABCDEF" "${e%??????}ABCDEF.owner"
 }
