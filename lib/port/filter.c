@@ -52,6 +52,7 @@ static int add_rule(scmp_filter_ctx ctx, const struct kz_filter_rule *r, bool al
 		break;
 	case KZ_FILTER_CLEAR: cmp[0] = masked(r->arg, r->value, 0); break;
 	case KZ_FILTER_EQ: cmp[0].op = SCMP_CMP_EQ; break;
+	case KZ_FILTER_NOT: cmp[0].op = SCMP_CMP_NE; break;
 	case KZ_FILTER_OVER: cmp[0].op = SCMP_CMP_GT; break;
 	case KZ_FILTER_LOW: cmp[0] = low_half(r->arg, r->value); break;
 	case KZ_FILTER_SET:

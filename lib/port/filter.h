@@ -16,6 +16,7 @@ enum kz_filter_test {
 	KZ_FILTER_MASK,   /* (argument & value) == value */
 	KZ_FILTER_CLEAR,  /* (argument & value) == 0 */
 	KZ_FILTER_EQ,     /* argument == value */
+	KZ_FILTER_NOT,    /* argument != value */
 	KZ_FILTER_OVER,   /* argument > value */
 	KZ_FILTER_LOW,    /* argument == value, as 32 bits: what the kernel looks at of an int */
 	KZ_FILTER_SET,    /* argument == value, as 32 bits, and the argument after it is not 0 */

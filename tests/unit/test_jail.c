@@ -9,7 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <linux/sockios.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,7 +23,9 @@
 #include <cmocka.h>
 
 #include "base/landlock.h"
+#include "core/jail/foreign.h"
 #include "core/jail/jail.h"
+#include "core/jail/service.h"
 
 /* what a child does in the jail; its status is the answer */
 static int in_jail(int (*what)(int arg), int arg, const struct kz_jail_bounds *b, const int *keep,
@@ -187,9 +193,109 @@ static void test_ws15_landlock_is_told(void **state)
 	assert_int_equal(kz_landlock_version(), v < 0 ? 0 : v);
 }
 
+/* -- what a service and a foreign program may do to another process of the same user: nothing -- */
+
+static int enter_service(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && kz_jail_service(NULL) == KZ_OK;
+}
+
+static int enter_foreign(void)
+{
+	static const struct kz_jail_bounds none;
+
+	return kz_jail_foreign("/bin/true", &none, NULL) == KZ_OK;
+}
+
+/* out: which way is open, from 1; 0: none; 99: it was never there, 98: it cannot even end itself */
+static int ways_to(pid_t other, int (*enter)(void))
+{
+	const struct rlimit r = { 0, 0 };
+	char info[128] = { 0 };
+	int fd[2];
+	const struct attempt ways[] = {
+		{ "kill", SYS_kill, other, 0, 0, 0 },
+		{ "tkill", SYS_tkill, other, 0, 0, 0 },
+		{ "tgkill", SYS_tgkill, other, other, 0, 0 },
+		{ "rt_sigqueueinfo", SYS_rt_sigqueueinfo, other, 0, P(info), 0 },
+		{ "rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, other, other, 0, P(info) },
+		{ "prlimit64", SYS_prlimit64, other, RLIMIT_CPU, P(&r), 0 },
+		{ "F_SETOWN", SYS_fcntl, 0, F_SETOWN, other, 0 },
+		{ "F_SETOWN_EX", SYS_fcntl, 0, F_SETOWN_EX, P(info), 0 },
+		{ "FIOSETOWN", SYS_ioctl, 0, FIOSETOWN, P(&other), 0 },
+		{ "SIOCSPGRP", SYS_ioctl, 0, SIOCSPGRP, P(&other), 0 },
+	};
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) != 0 || dup2(fd[0], 0) != 0 || !enter())
+		return 99;
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		const struct attempt *t = &ways[i];
+
+		errno = 0;
+		if (syscall(t->call, t->a, t->b, t->c, t->d) >= 0 || errno != EPERM)
+			return 1 + (int)i;
+	}
+	return raise(0) == 0 && getrlimit(RLIMIT_CPU, &(struct rlimit){ 0 }) == 0 ? 0 : 98;
+}
+
+/* A process that waits, of the user that a foreign program of root becomes. */
+static pid_t start_other(void)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if ((geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) ||
+		    write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void no_way(int (*enter)(void))
+{
+	pid_t other = start_other(), pid;
+	int status = -1, ended = -1;
+
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(ways_to(other, enter));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(kill(other, SIGKILL), 0);
+	assert_int_equal(waitpid(other, &ended, 0), other);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_int_equal(WTERMSIG(ended), SIGKILL);
+}
+
+static void test_inv30_a_service_reaches_no_other_process(void **state)
+{
+	(void)state;
+	no_way(enter_service);
+}
+
+static void test_cmp5_a_foreign_program_reaches_no_other_process(void **state)
+{
+	(void)state;
+	if (kz_landlock_version()) /* without it there is no such jail */
+		no_way(enter_foreign);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_inv30_a_service_reaches_no_other_process),
+		cmocka_unit_test(test_cmp5_a_foreign_program_reaches_no_other_process),
 		cmocka_unit_test(test_ws15_nothing_is_allowed_that_was_not_open),
 		cmocka_unit_test(test_ws15_memory_never_becomes_executable),
 		cmocka_unit_test(test_ws15_only_descriptors_that_are_named_stay),

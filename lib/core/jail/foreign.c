@@ -16,7 +16,7 @@
 
 #include "base/auto.h"
 #include "base/landlock.h"
-#include "port/filter.h"
+#include "core/jail/others.h"
 #include "rule/reason.h"
 
 #define MAY_START (KZ_LAND_READ | KZ_LAND_EXECUTE)
@@ -108,12 +108,7 @@ static int set_limits(const struct kz_jail_bounds *b)
 	return b->memory_bytes ? limit(RLIMIT_AS, b->memory_bytes) : 0;
 }
 
-#define DENY(call)                                                                                 \
-	{                                                                                          \
-		.name = (call), .deny_errno = EPERM, .test = KZ_FILTER_ALWAYS                      \
-	}
-
-/* The network, other processes, namespaces, keys, what is shared between processes. */
+/* The network, new processes, namespaces, keys, what is shared between processes. */
 static const struct kz_filter_rule denied[] = {
 	DENY("socket"),
 	DENY("socketpair"),
@@ -129,13 +124,8 @@ static const struct kz_filter_rule denied[] = {
 	{ .name = "clone3", .deny_errno = ENOSYS, .test = KZ_FILTER_ALWAYS },
 	DENY("setsid"),
 	DENY("setpgid"),
-	DENY("kill"),
-	DENY("tkill"),
-	DENY("rt_sigqueueinfo"),
-	DENY("rt_tgsigqueueinfo"),
 	DENY("pidfd_open"),
 	DENY("pidfd_getfd"),
-	DENY("pidfd_send_signal"),
 	DENY("ptrace"),
 	DENY("process_vm_readv"),
 	DENY("process_vm_writev"),
@@ -181,6 +171,16 @@ static const struct kz_filter_rule denied[] = {
 	DENY("mq_open"),
 };
 
+static enum kz_rc build(void **filter, size_t *n, struct kz_err *err)
+{
+	const struct kz_filter_rule others[] = { DENY_OTHERS(getpid()) };
+	struct kz_filter_rule all[(sizeof denied + sizeof others) / sizeof *denied];
+
+	memcpy(all, denied, sizeof denied);
+	memcpy(all + sizeof denied / sizeof *denied, others, sizeof others);
+	return kz_filter_build(all, sizeof all / sizeof *all, filter, n, err);
+}
+
 enum kz_rc kz_jail_foreign(const char *program, const struct kz_jail_bounds *b, struct kz_err *err)
 {
 	kz_auto_free void *filter = NULL;
@@ -192,7 +192,7 @@ enum kz_rc kz_jail_foreign(const char *program, const struct kz_jail_bounds *b, 
 	if (!kz_landlock_version())
 		return kz_refuse(err, KZ_R_SYSTEM_FAILED,
 				 "this kernel has no Landlock, so no foreign program is run");
-	if (kz_filter_build(denied, sizeof denied / sizeof *denied, &filter, &n, err) != KZ_OK)
+	if (build(&filter, &n, err) != KZ_OK)
 		return kz_err_reason(err, kz_reason_code(KZ_R_SYSTEM_FAILED));
 	if (syscall(SYS_close_range, 3U, ~0U, 0) < 0)
 		bad = "close descriptors";

@@ -10,7 +10,8 @@
 #include "base/err.h"
 
 /*
- * No new Unix socket, no other program, no signal to anybody, no io_uring (which makes sockets past a filter): EPERM.
+ * No new Unix socket, no other program, no signal to another process and no bound for it (others.h), no io_uring
+ * (which makes sockets past a filter): EPERM.
  * in: one thread, no_new_privs is set. err: KZ_E_SOFTWARE, KZ_E_OS
  */
 enum kz_rc kz_jail_service(struct kz_err *err);
