@@ -266,6 +266,15 @@ static bool set_headers(struct kz_http_get *g, const struct kz_get_ask *ask)
 	return true;
 }
 
+/* Certificates that libcurl does not take would leave those of the machine to be trusted. */
+static bool set_trust(struct kz_http_get *g, const char *ca)
+{
+	char *text = (char *)(uintptr_t)ca; /* copied, not written */
+	struct curl_blob blob = { text, ca ? strlen(ca) : 0, CURL_BLOB_COPY };
+
+	return !ca || lib.easy_setopt(g->easy, CURLOPT_CAINFO_BLOB, &blob) == CURLE_OK;
+}
+
 static void set_ask(struct kz_http_get *g, const struct kz_get_ask *ask)
 {
 	CURL *e = g->easy;
@@ -281,12 +290,6 @@ static void set_ask(struct kz_http_get *g, const struct kz_get_ask *ask)
 		lib.easy_setopt(e, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		lib.easy_setopt(e, CURLOPT_USERNAME, ask->user);
 		lib.easy_setopt(e, CURLOPT_PASSWORD, ask->password);
-	}
-	if (ask->ca) {
-		char *text = (char *)(uintptr_t)ask->ca; /* copied, not written */
-		struct curl_blob blob = { text, strlen(text), CURL_BLOB_COPY };
-
-		lib.easy_setopt(e, CURLOPT_CAINFO_BLOB, &blob);
 	}
 	lib.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_write);
 	lib.easy_setopt(e, CURLOPT_WRITEDATA, g);
@@ -312,7 +315,7 @@ struct kz_http_get *kz_http_get(struct kz_http_flow *f, const struct kz_get_ask 
 		return NULL;
 	}
 	set_ask(g, ask);
-	if (!set_addrs(g, ask) || !set_headers(g, ask) ||
+	if (!set_trust(g, ask->ca) || !set_addrs(g, ask) || !set_headers(g, ask) ||
 	    lib.multi_add_handle(f->multi, g->easy) != CURLM_OK) {
 		get_free(g);
 		return NULL;

@@ -84,7 +84,7 @@ void kz_http_flow_tick(struct kz_http_flow *f);
 /*
  * Start a download; what is asked is copied. Its calls come from kz_http_flow_ready and
  * kz_http_flow_tick, never from here.
- * out: borrowed until on_end or kz_http_get_cancel; NULL when memory is out
+ * out: borrowed until on_end or kz_http_get_cancel; NULL when memory is out, or certificates are not taken
  */
 struct kz_http_get *kz_http_get(struct kz_http_flow *f, const struct kz_get_ask *ask);
 /* Nobody wants it any more: on_end is not called. From on_end and outside of all calls only; inside on_body return false. */
