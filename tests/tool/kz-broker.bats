@@ -399,6 +399,14 @@ npm_() {
 	# from https nothing leads to http
 	get /pypi/simple/away-listed/ >/dev/null
 	is 403 package_host_denied /pypi/files/away-listed/away_listed-1.0-py3-none-any.whl
+	# a token may be long, and of one that is too long no part is sent
+	head -c 3000 /dev/zero | tr '\0' t >password
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$port/simple/\",\"password_file\":\"$PWD/password\",\"ca\":\"$PWD/cert.pem\"}}"
+	kz_wait 30 eval 'get /pypi/simple/pure/ >/dev/null; grep -q "/simple/pure/ Bearer $(cat password) " tls/log'
+	head -c 5000 /dev/zero | tr '\0' u >password
+	registries_are "{\"pypi\":{\"index\":\"https://127.0.0.1:$port/simple/\",\"password_file\":\"$PWD/password\",\"ca\":\"$PWD/cert.pem\",\"hosts\":[]}}"
+	kz_wait 30 eval 'get /pypi/simple/pure/ >/dev/null; [ "$(jq -r .reason body)" = registry_invalid ]'
+	has_not -q "Bearer u" tls/log
 	kill "$(cat tls/pid)"
 	usual
 	kz_wait 20 eval '[ "$(get /pypi/simple/pure/)" = 200 ]'

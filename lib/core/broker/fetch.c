@@ -10,7 +10,7 @@ struct kz_fetch {
 	const struct kz_fetch_world *w;
 	struct kz_fetch_ask ask;
 	struct kz_registry_conf registry;
-	char password[512], location[KZ_GET_LOCATION];
+	char password[KZ_REGISTRY_PASSWORD], location[KZ_GET_LOCATION];
 	char *ca;
 	struct kz_url url;
 	struct kz_timer *timer;
@@ -185,7 +185,7 @@ static void dial(struct kz_fetch *f, const struct kz_addr *list, size_t count)
 {
 	struct kz_http_addr addrs[KZ_ANSWERS_MAX];
 	bool is_own = kz_url_same_origin(&f->url, &f->registry.index);
-	char url[KZ_URL_TEXT], bearer[560];
+	char url[KZ_URL_TEXT], bearer[KZ_REGISTRY_PASSWORD + 32];
 	struct kz_http_flow *flow;
 	struct kz_get_ask ask = {
 		.url = url,

@@ -20,6 +20,7 @@
 #define KZ_REGISTRY_HOSTS 32
 #define KZ_REGISTRY_RANGES 8
 #define KZ_REGISTRY_PATH 256
+#define KZ_REGISTRY_PASSWORD 4096 /* with its NUL; some clouds give out tokens of 2 KiB */
 
 struct kz_registry_conf {
 	bool is_set;

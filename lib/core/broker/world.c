@@ -35,14 +35,16 @@ void kz_brk_world_release(struct kz_brk_world *w)
 	explicit_bzero(w->passwords, sizeof w->passwords);
 }
 
-/* The first line of a file, by hand into the place where it stays. */
-static bool read_password(const char *path, char out[KZ_BRK_PASSWORD])
+/* The first line of a file, by hand into the place where it stays; of one whose end does not fit there is nothing. */
+static bool read_password(const char *path, char out[KZ_REGISTRY_PASSWORD])
 {
 	kz_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t n = fd >= 0 ? read(fd, out, KZ_BRK_PASSWORD - 1) : -1;
+	ssize_t n = fd >= 0 ? read(fd, out, KZ_REGISTRY_PASSWORD - 1) : -1;
+	size_t end;
 
 	out[n > 0 ? n : 0] = '\0';
-	out[strcspn(out, "\r\n")] = '\0';
+	end = strcspn(out, "\r\n");
+	out[end < KZ_REGISTRY_PASSWORD - 1 ? end : 0] = '\0';
 	return *out && !kz_str_has_control(out);
 }
 

@@ -12,8 +12,6 @@
 #include "port/seal.h"
 #include "rule/decide.h"
 
-#define KZ_BRK_PASSWORD 512
-
 struct kz_brk_world {
 	char state[256];
 	uint64_t env_mark, public_mark;
@@ -26,7 +24,7 @@ struct kz_brk_world {
 
 	enum kz_reason why; /* KZ_R_NONE, or why nothing is fetched: registry_invalid */
 	struct kz_registries registries;
-	char passwords[KZ_REGISTRIES][KZ_BRK_PASSWORD];
+	char passwords[KZ_REGISTRIES][KZ_REGISTRY_PASSWORD];
 	char *cas[KZ_REGISTRIES]; /* trusted certificates; NULL: the machine's. own */
 	int64_t max_index, max_file;
 	struct kz_secret key;
