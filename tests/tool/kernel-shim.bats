@@ -92,6 +92,14 @@ CELLS
 	is 3 .out $'6 9 9 2\n'"'waited'"
 }
 
+@test "KRN-3 functions and classes come back though a text above them has what other programs end lines at" {
+	# U+2028, vertical tab, form feed
+	printf 's = "a\xe2\x80\xa8b\x0bc"  # \x0c\ndef f():\n\treturn 1\ng = lambda: 2\nclass K:\n\tx = f\n%%%%\nt = "\xe2\x80\xa8"\n(f(), g(), K.x())\n' |
+		cells python
+	is 1 "$lost" ''
+	is 2 .out '(1, 2, 1)'
+}
+
 @test "KRN-3 classes keep their identity: instances, subclasses, enums, dataclasses, named tuples, class attributes" {
 	cells python <<'CELLS'
 import dataclasses, enum, typing
@@ -295,7 +303,11 @@ CELLS
 	truncate -s -1 "$space/$blob"
 	cells python <<<'print("x" in globals(), "y" in globals())'
 	is 1 '[(.out | rtrimstr("\n")), ([.report.restore_lost[] | .name + ": " + .reason] | join(","))] | IN(["True False", "y: its bytes are cut or altered"], ["False True", "x: its bytes are cut or altered"])' true
-	for damage in '{' '[]' '{"v":1}' '{"v":1,"language":"python","generation":"x"}' "$(jq -c '.names.x = ["v", 99]' "$space/.kz-kernel.json")"; do
+	cp "$space/.kz-kernel.json" "$BATS_TEST_TMPDIR/whole"
+	for damage in '{' '[]' '{"v":1}' '{"v":1,"language":"python","generation":"x"}' "$(jq -c '.names.x = ["v", 99]' "$BATS_TEST_TMPDIR/whole")" \
+		"$(head -c 200000 /dev/zero | tr '\0' '[')" "$(sed 's/"generation":[0-9]*/"generation":Infinity/' "$BATS_TEST_TMPDIR/whole")" \
+		"$(jq -c '.generation = 1e30' "$BATS_TEST_TMPDIR/whole")" \
+		"$(jq -c '.definitions = [{serial: 9, file: "<cell 1>", line: 1e30, source: "def f(): pass", state: null}]' "$BATS_TEST_TMPDIR/whole")"; do
 		echo "$damage" >"$space/.kz-kernel.json"
 		cells python <<<'print("runs")'
 		is 1 .out runs
@@ -706,7 +718,12 @@ CELLS
 	is 1 "$lost" state.big
 	is 2 '[.report.status, .report.reason] | tojson' '["refused","kernel_state_over_bound"]'
 	is 4 .out "{ small: 'x' }"
-	sed -i 's/"small":"x"/"small":"z"/' "$space/.kz-kernel-node.json"
+	rm "$space/ready"
+	cells node <<<'import fs from "node:fs"; state.small = "w"; process.exit(3)'
+	is 1 '[.status, .report.status] | tojson' '[3,"saved"]'
+	# nor what a module was loaded from
+	[ "$(ls -A "$space")" = .kz-kernel-node.json ]
+	sed -i 's/"small":"w"/"small":"z"/' "$space/.kz-kernel-node.json"
 	cells node <<<'state'
 	is 1 '[.out, .report.damaged] | tojson' '["{}\n",true]'
 }

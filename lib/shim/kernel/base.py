@@ -41,7 +41,7 @@ build_class = builtins.__build_class__
 open_fd, close_fd, join, set_trace, set_profile = os.open, os.close, os.path.join, sys.settrace, sys.setprofile
 set_recursion, deepest = sys.setrecursionlimit, sys.getrecursionlimit()
 open_file, replace, unlink, fsync, write, real_exit = io.open, os.replace, os.unlink, os.fsync, os.write, os._exit
-BytesIO, original = io.BytesIO, dict(builtins.__dict__)
+BytesIO, StringIO, original = io.BytesIO, io.StringIO, dict(builtins.__dict__)
 dumps, loads, sha256, now, fstat = json.dumps, json.loads, hashlib.sha256, time.monotonic, os.fstat
 
 

@@ -43,12 +43,9 @@ async function runCell(text) {
 	if (isModule(text)) {
 		isCell = true;
 		const at = path.join(space, `.kz-cell-${process.pid}.mjs`);
+		process.on('exit', () => remove(at)); // also where the cell ends the process
 		writeFileSync(at, text);
-		try {
-			await import(pathToFileURL(at).href);
-		} finally {
-			try { unlinkSync(at); } catch (_) { /* the cell removed it */ }
-		}
+		await import(pathToFileURL(at).href);
 		return;
 	}
 	const f = compile(withLast(text) ?? text);

@@ -64,7 +64,7 @@ class CellRun:
 
 	def is_quiet(self, last):
 		"""As in a notebook: a last line that ends with ';' shows nothing."""
-		rows = self.text.splitlines()[last.end_lineno - 1 :]
+		rows = rows_of(self.text)[last.end_lineno - 1 :]
 		after = (rows[0].encode()[last.end_col_offset :].decode() if rows else "") + "".join(rows[1:])
 		return after.lstrip().startswith(";")
 

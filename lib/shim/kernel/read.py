@@ -1,4 +1,12 @@
 # Reading the state: a list and bytes that may be cut, altered or made up.
+LINES_MAX = 1 << 22  # of a cell
+
+
+def number(n, most=1 << 53):
+	"""A number of the list that can be counted on and told."""
+	if type(n) is not int or not 0 <= n < most:
+		raise ValueError
+	return n
 
 
 class Reading:
@@ -18,12 +26,12 @@ class Reading:
 				m = loads(f.read().decode())
 		except FileNotFoundError:
 			return
-		except (OSError, ValueError):
+		except Exception:
 			self.damaged("its list cannot be read")
 			return
 		try:
 			self.take(m)
-		except (KeyError, TypeError, ValueError, OSError, AttributeError, IndexError):
+		except Exception:
 			self.damaged("its list makes no sense")
 
 	def damaged(self, why):
@@ -35,7 +43,7 @@ class Reading:
 	def take(self, m):
 		if m["v"] != 1 or m["language"] != "python":
 			raise ValueError
-		self.generation, self.ran, self.serial = int(m["generation"]), int(m["ran"]), int(m["serial"])
+		self.generation, self.ran, self.serial = number(m["generation"]), number(m["ran"]), number(m["serial"])
 		self.blob_name = m["blob"] if m["blob"] in BLOBS else None
 		data = b""
 		if self.blob_name:
@@ -59,11 +67,12 @@ class Reading:
 		for e in m["definitions"]:
 			e = dict(e)
 			state = e.pop("state")
-			d = Definition(int(e["serial"]), e)
+			number(e["line"], LINES_MAX)
+			d = Definition(number(e["serial"]), e)
 			e["state"] = groups[state] if state is not None else None
 			definitions[d.serial] = d
 		for serial, state in m["cells"]:
-			cell = Cell(int(serial), types.CellType(), groups[state])
+			cell = Cell(number(serial), types.CellType(), groups[state])
 			self.cells[cell.serial] = cell
 			self.cell_by_id[id(cell.cell)] = cell
 		self.names, self.definitions = names, definitions

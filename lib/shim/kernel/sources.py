@@ -5,6 +5,11 @@ for _n in __future__.all_feature_names:
 	FUTURE |= getattr(__future__, _n).compiler_flag
 
 
+def rows_of(text):
+	"""Lines with their ends, as Python counts them: nothing but a line feed ends one."""
+	return StringIO(text).readlines()
+
+
 class Sources:
 	"""Text of cells by file name, in pieces that begin at a line; and the trees of them."""
 
@@ -16,7 +21,7 @@ class Sources:
 		if any(p[0] == line and p[1] == text for p in pieces):
 			return
 		pieces.append([line, text, None])
-		rows = text.splitlines(True)
+		rows = rows_of(text)
 		lines = list(linecache.cache.get(file, (0, None, [], file))[2])
 		lines += ["\n"] * (line - 1 + len(rows) - len(lines))
 		for i, row in enumerate(rows, line - 1):
@@ -64,7 +69,7 @@ def first_line(node):
 
 def text_of(node, text, line):
 	"""Source of a node: whole lines of a statement; of a lambda just itself."""
-	lines = text.splitlines(True)
+	lines = rows_of(text)
 	if isinstance(node, ast.Lambda):
 		part = [x.encode() for x in lines[node.lineno - line : node.end_lineno - line + 1]]
 		part[-1] = part[-1][: node.end_col_offset]
