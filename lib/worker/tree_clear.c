@@ -45,8 +45,10 @@ static int discard(struct trash *t, int dir, const char *name)
 	}
 }
 
-/* out: how many there were, -1 on failure */
-static long empty_once(struct trash *t, DIR *d)
+typedef int (*take_fn)(struct trash *t, int dir, const char *name);
+
+/* One pass over a directory. out: how many entries there were, -1 on failure */
+static long take_once(struct trash *t, DIR *d, take_fn take)
 {
 	struct dirent *e;
 	long n = 0;
@@ -55,14 +57,15 @@ static long empty_once(struct trash *t, DIR *d)
 	for (errno = 0; (e = readdir(d)); errno = 0) {
 		if (kz_str_eq(e->d_name, ".") || kz_str_eq(e->d_name, ".."))
 			continue;
-		if (discard(t, dirfd(d), e->d_name) < 0)
+		if (take(t, dirfd(d), e->d_name) < 0)
 			return -1;
 		n++;
 	}
 	return errno ? -1 : n;
 }
 
-static int remove_one(struct trash *t, const char *name)
+/* Everything in a directory of the root, or in the root itself. */
+static int take_all(struct trash *t, const char *name, take_fn take)
 {
 	kz_auto_closedir DIR *d = NULL;
 	int fd = kz_space_at(t->root, name, O_RDONLY | O_DIRECTORY, 0);
@@ -78,9 +81,14 @@ static int remove_one(struct trash *t, const char *name)
 	if (fchown(fd, 0, 0) < 0)
 		return -1;
 	/* what is removed while it is listed may hide others */
-	while ((n = empty_once(t, d)) > 0)
+	while ((n = take_once(t, d, take)) > 0)
 		;
-	return n < 0 ? -1 : unlinkat(t->root, name, AT_REMOVEDIR);
+	return n < 0 ? -1 : 0;
+}
+
+static int remove_one(struct trash *t, const char *name)
+{
+	return take_all(t, name, discard) < 0 ? -1 : unlinkat(t->root, name, AT_REMOVEDIR);
 }
 
 static int clear(int dir, const char *place, uid_t uid, gid_t gid)
@@ -101,42 +109,21 @@ static int clear(int dir, const char *place, uid_t uid, gid_t gid)
 	return fchownat(dir, place, uid, gid, AT_SYMLINK_NOFOLLOW);
 }
 
-/* One pass over the root of the packages, whose directories are emptied where they are. out: how many there were, -1 on failure */
-static long empty_root(struct trash *t, DIR *d)
+/* Of the root of the packages, whose directories are emptied where they are. */
+static int remove_any(struct trash *t, int dir, const char *name)
 {
-	struct dirent *e;
-	long n = 0;
-
-	rewinddir(d);
-	for (errno = 0; (e = readdir(d)); errno = 0) {
-		if (kz_str_eq(e->d_name, ".") || kz_str_eq(e->d_name, ".."))
-			continue;
-		if (unlinkat(t->root, e->d_name, 0) < 0 &&
-		    ((errno != EISDIR && errno != EPERM) || remove_one(t, e->d_name) < 0))
-			return -1;
-		n++;
-	}
-	return errno ? -1 : n;
+	if (unlinkat(dir, name, 0) == 0)
+		return 0;
+	return errno != EISDIR && errno != EPERM ? -1 : remove_one(t, name);
 }
 
 static int empty(int root, uid_t uid, gid_t gid)
 {
 	struct trash t = { .root = root, .next = 1 };
-	kz_auto_closedir DIR *d = NULL;
-	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	long n;
 
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
+	if (fchown(root, 0, 0) < 0 || fchmod(root, 0755) < 0 || take_all(&t, ".", remove_any) < 0)
 		return -1;
-	}
-	if (fchown(root, 0, 0) < 0 || fchmod(root, 0755) < 0)
-		return -1;
-	while ((n = empty_root(&t, d)) > 0)
-		;
-	return n < 0 ? -1 : fchown(root, uid, gid);
+	return fchown(root, uid, gid);
 }
 
 enum kz_rc kz_tree_empty(int root, uid_t uid, gid_t gid, struct kz_err *err)

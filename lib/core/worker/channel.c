@@ -58,9 +58,13 @@ int64_t kz_wk_channel_flush(struct kz_wk_channel *c)
 size_t kz_wk_channel_read(struct kz_wk_channel *c, char *t)
 {
 	size_t most = c->window < KZ_WK_CHANNEL_CHUNK ? (size_t)c->window : KZ_WK_CHANNEL_CHUNK;
-	ssize_t n = most ? read(c->fd, t, most) : -1;
+	ssize_t n;
 
-	if (n == 0 || (n < 0 && most && errno != EAGAIN && errno != EINTR))
+	/* an end of the socket is told whether there is leave or not */
+	if (c->window <= 0)
+		return 0;
+	n = read(c->fd, t, most);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		c->window = INT32_MIN; /* nobody speaks any more */
 	if (n > 0)
 		c->window -= n;
