@@ -1,3 +1,4 @@
+/* Reading a line of an image's list of files. */
 #include "rule/image_entry.h"
 
 #include <string.h>

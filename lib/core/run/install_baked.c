@@ -29,19 +29,27 @@ static int open_root(const struct kz_conf *conf)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* The length of what stands before the ending of a metadata entry; 0: it is none. */
+static size_t stem_of(const char *entry)
+{
+	static const char *const endings[] = { ".dist-info", ".egg-info" };
+	size_t n = strlen(entry);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (n > strlen(endings[i]) && !strcmp(entry + n - strlen(endings[i]), endings[i]))
+			return n - strlen(endings[i]);
+	return 0;
+}
+
 /* "Name-1.2.dist-info" or "Name-1.2.egg-info" or "Name.egg-info": is it the package's? */
 static bool is_metadata_of(const char *entry, const char *key, char version[KZ_INSTALL_VERSION])
 {
-	size_t n = strlen(entry);
 	char name[KZ_REQUIREMENT_NAME], of[KZ_REQUIREMENT_NAME];
-	const char *dash, *end = entry + n - strlen(".dist-info");
+	const char *dash, *end = entry + stem_of(entry);
 	size_t length;
 
-	if (n <= strlen(".dist-info") ||
-	    (strcmp(end, ".dist-info") && strcmp(end, ".egg-info") && strcmp(end + 1, ".egg-info")))
+	if (end == entry)
 		return false;
-	if (!strcmp(end + 1, ".egg-info"))
-		end++;
 	dash = memchr(entry, '-', (size_t)(end - entry));
 	length = (size_t)((dash ? dash : end) - entry);
 	if (length >= sizeof(name))
