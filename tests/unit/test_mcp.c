@@ -5,12 +5,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/str.h"
 #include "core/mcp/arguments.h"
 #include "core/mcp/message.h"
+#include "core/mcp/tools.h"
 
 /* -- messages -- */
 
@@ -215,6 +218,40 @@ static void a_strange_name_makes_one_clean_line(void **state)
 	assert_false(kz_str_has_control(err.text));
 }
 
+/* -- the table -- */
+
+#define ALWAYS 24 /* words of a command that no list brings */
+
+static int64_t most(const struct kz_json *tool, const char *list)
+{
+	const struct kz_json *p = kz_json_get(kz_json_get(tool, "inputSchema"), "properties");
+
+	return kz_json_num(kz_json_get(p, list), "maxItems", 0);
+}
+
+/* What the table allows has room in a command. */
+static void what_a_schema_allows_fits(void **state)
+{
+	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(1 << 20);
+	kz_auto_json struct kz_json *table = NULL;
+	const struct kz_json *tools;
+
+	(void)state;
+	assert_int_equal(kz_file_read(AT_FDCWD, "policy/mcp/tools.json", &text, NULL), KZ_OK);
+	assert_int_equal(kz_json_parse(text.data, text.len, &table, NULL), KZ_OK);
+	tools = kz_json_get(table, "tools");
+	assert_true(kz_json_count(tools) > 0);
+	for (size_t i = 0; i < kz_json_count(tools); i++) {
+		const struct kz_json *tool = kz_json_at(tools, i);
+		int64_t files = most(tool, "files");
+
+		assert_true(files <= KZ_MCP_INPUTS);
+		assert_true(ALWAYS + 2 * (files + most(tool, "packages") + most(tool, "outputs") +
+					  most(tool, "ranges")) <
+			    KZ_MCP_ARGV_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +260,7 @@ int main(void)
 		cmocka_unit_test(an_id_is_as_long_as_it_may_be_and_no_longer),
 		cmocka_unit_test(arguments_are_what_the_schema_says),
 		cmocka_unit_test(a_strange_name_makes_one_clean_line),
+		cmocka_unit_test(what_a_schema_allows_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #define SPACE "/work/space/" /* the workspace as programs see it */
 #define FIRST_FD 3
 
-/* Those that a schema bounds always fit. */
+/* Those that a schema bounds always fit (tests/unit/test_mcp.c). */
 static void add(struct kz_mcp_command *c, const char *word)
 {
 	if (word && c->count < KZ_MCP_ARGV_MAX - 1)
@@ -98,6 +98,10 @@ static enum kz_rc take_file(struct kz_mcp_command *c, const struct kz_json *file
 	struct kz_mcp_input *in = &c->inputs[c->input_count];
 	enum kz_rc rc;
 
+	/* as the schema has it; a table that allows more writes nowhere else */
+	if (c->input_count == KZ_MCP_INPUTS)
+		return kz_refuse(err, KZ_R_USAGE, "files has to be at most %d items",
+				 KZ_MCP_INPUTS);
 	if (strchr(path, '='))
 		return kz_refuse(err, KZ_R_PATH_REJECTED,
 				 "%.200s: the path of a file that is given has no =", path);
@@ -125,7 +129,8 @@ static enum kz_rc run_code(struct kz_mcp_command *c, const struct kz_mcp_ask *as
 		add(c, "--kernel");
 	for (size_t i = 0; !rc && i < kz_json_count(files); i++) {
 		rc = take_file(c, kz_json_at(files, i), err);
-		add_option(c, "--input", c->inputs[i].word);
+		if (!rc)
+			add_option(c, "--input", c->inputs[i].word);
 	}
 	add_list(c, "--require", kz_json_get(a, "packages"));
 	for (size_t i = 0; i < kz_json_count(outputs); i++)
