@@ -23,7 +23,7 @@ EXCLUDED=(
 )
 
 # shellcheck disable=SC2016 # $(X) are apt's own fields
-# Lines of sources.list for a suite: the mirrors of this machine, with updates and security where it has them.
+# Lines of sources.list for a suite: the mirrors of this machine, with updates and security where it has them; none where it has none.
 # A suite that this machine does not use itself comes from the same places.
 debian_sources() {
 	local own
@@ -32,8 +32,7 @@ debian_sources() {
 	# shellcheck disable=SC1091
 	own=$(awk -v from="$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" -v to="$1" '
 		$2 == from || $2 == from "-updates" || $2 == from "-security" { sub(from, to, $2); print "deb", $1, $2, "main" }' <<<"$own")
-	[ -n "$own" ] || die 69 "apt of this machine names no Debian mirror"
-	printf '%s\n' "$own"
+	[ -z "$own" ] || printf '%s\n' "$own"
 }
 
 # An empty package of a name, so that nothing brings the real one.
@@ -101,7 +100,7 @@ debian_build() {
 		ln -s true "$1/usr/bin/py3compile"')
 	options+=('--dpkgopt=path-include=/usr/share/doc/*/copyright')
 	mapfile -t sources < <(debian_sources "$SUITE")
-	[ ${#sources[@]} -gt 0 ] || exit 69
+	[ ${#sources[@]} -gt 0 ] || die 69 "apt of this machine names no Debian mirror"
 	# in namespaces of its own: with its first process all others and all mounts are gone
 	plain long unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- mmdebstrap "${options[@]}" "$SUITE" "$root" "${sources[@]}" "deb [trusted=yes] copy://$WORK/left-out ./" ||
 		root_failed

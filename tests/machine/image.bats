@@ -265,6 +265,9 @@ all_pins() {
 	run -64 image -l "$IMAGES/lock" "$IMAGES/c"
 	run -64 image "$IMAGES/a:b"
 	run -66 image --verify "$IMAGES/home"
+	printf 'Dir::Etc::%s "/dev/null";\n' sourcelist sourceparts >"$IMAGES/no-mirror"
+	run -69 env "APT_CONFIG=$IMAGES/no-mirror" "$BATS_TEST_DIRNAME/../../scripts/image" -p minimal "$IMAGES/c"
+	[[ "$output" == *"names no Debian mirror"* ]]
 	run -0 image -h
 	[[ "$output" == *"--audit"* ]]
 	[ "$(image --digest "$IMAGES/a")" = "$(<"$IMAGES/a.out")" ]
