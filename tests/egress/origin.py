@@ -4,7 +4,8 @@
 	9001 echoes             9002 speaks first, then echoes       9003 waits for the end of input, then sends 1 MiB
 	9004 sends 1 MiB, ends  9005 answers a request with its own bytes in hex, and ends
 	9006 sends without end (at most RATE bytes/s when the client's first line is "rate N")
-	9007 takes what comes and says nothing        9009 answers with the raw response that the path names
+	9007 takes what comes and says nothing        9009 answers with the raw response that the path names (RAW; /before: it
+	answers, and then takes the body)
 	9010 echoes, and is slow to read
 
 Each connection's start and end is a line of JSON in LOG: {"t","port","address","what","bytes"}; what is open, end
@@ -42,6 +43,13 @@ RAW = {
     "nothing": b"",
     "half": b"HTTP/1.1 200 OK\r\nContent-",
     "short": b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok",
+    # and then the connection stays open, whatever the request said
+    "stay": b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok",
+    "stay0": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "stay204": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "stay304": b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n",
+    "staybig": b"HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n" + MIB,
+    "staymore": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + b"x" * 300000,
     "redirect": b"HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest\r\nContent-Length: 0\r\n\r\n",
     "proxy407": b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"steal\"\r\nContent-Length: 0\r\n\r\n",
 }
@@ -62,6 +70,8 @@ async def head(r, w):
         out += more
     first, _, body = out.partition(b"\r\n\r\n")
     lower = first.lower()
+    if b"/before " in first.split(b"\r\n")[0]:
+        return first + b"\r\n\r\n" + body
     if b"\r\nexpect: 100-continue" in lower:
         w.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     if b"\r\ncontent-length:" in lower:
@@ -151,10 +161,17 @@ async def silent(r, w):
 async def raw(r, w):
     got = await head(r, w)
     say(w, "request", hex=got.hex())
+    if b"/before " in got.split(b"\r\n")[0]:  # the answer first, then the body
+        w.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\nok")
+        body = len(got.partition(b"\r\n\r\n")[2])
+        while data := await r.read(65536):
+            body += len(data)
+        say(w, "body", bytes=body)
+        return
     name = got.split(b" ")[1].rsplit(b"/", 1)[-1].split(b"?")[0].decode("latin-1")
     w.write(RAW.get(name, RAW["plain"]))
     await w.drain()
-    if name == "switch":
+    if name == "switch" or name.startswith("stay"):
         await echo(r, w)
 
 

@@ -157,12 +157,16 @@ def server_end_reaches_client_only():
 
 
 def client_reset():
-    """A reset by the client reaches the server."""
+    """A reset by the client reaches the server, within a second and what this machine was late by."""
+    from cut import Lag
     c = tunnel(f"{HOST}:9007")
     c.send(b"abc")
     wait(10, lambda: seen("open", 9007))
+    before, lag, start = len(seen("reset", 9007) + seen("end", 9007)), Lag(), time.time()
     c.s.close()  # a Unix socket with unread input, or none: either way the far side ends
-    assert wait(10, lambda: seen("reset", 9007) + seen("end", 9007)), "the server still waits"
+    assert wait(10, lambda: len(seen("reset", 9007) + seen("end", 9007)) > before), "the server still waits"
+    took = max(x["t"] for x in seen("reset", 9007) + seen("end", 9007)) - start
+    assert took <= 1 + 4 * lag.most, f"{took:.3f} s, this process was late by {lag.most:.3f} s at most"
 
 
 def client_abort():
@@ -549,6 +553,49 @@ def answer_cut():
     for name in ("nothing", "half", "short"):
         _, got = ask(plain(path="/" + name, port=9009))
         assert len(got) < 2000, name
+
+
+def answer_ends():
+    """The client was told that the connection ends with the answer: it does, also when the server keeps its own open."""
+    for name, method, body in (("stay", b"GET", b"ok"), ("stay0", b"GET", b""), ("stay204", b"DELETE", b""), ("stay304", b"GET", b""),
+                               ("stay", b"HEAD", b""), ("stay0", b"POST", b""), ("staybig", b"GET", MIB)):
+        sent = b"Content-Length: 5\r\n" if method == b"POST" else b""
+        before = len(seen("end", 9009) + seen("closed", 9009) + seen("reset", 9009))
+        try:
+            code, got = ask(plain(sent, path="/" + name, port=9009, method=method) + (b"hello" if sent else b""))
+        except TimeoutError:
+            raise AssertionError(f"{method} {name}: the connection stays open") from None
+        assert code in (200, 204, 304), f"{name}: {got[:200]!r}"
+        head, _, rest = got.partition(b"\r\n\r\n")
+        assert b"connection: close" in head.lower() and (method == b"HEAD" or rest == body), f"{method} {name}: {len(rest)} bytes"
+        assert wait(10, lambda b=before: len(seen("end", 9009) + seen("closed", 9009) + seen("reset", 9009)) > b), f"{name}: the server waits"
+    # what a server says behind its answer is no reason to stay
+    code, got = ask(plain(path="/staymore", port=9009))
+    assert code == 200 and got.partition(b"\r\n\r\n")[2].startswith(b"ok"), got[:200]
+
+
+def answer_before_body():
+    """An answer that is whole before the request is ends neither: the rest of the body goes on to the server."""
+    with Conn() as c:
+        c.send(plain(b"Content-Length: 100000\r\n", path="/before", port=9009, method=b"POST"))
+        same(c.head().split(b"\r\n")[0], b"HTTP/1.1 202 Accepted", "the answer")
+        for _ in range(10):
+            time.sleep(0.02)
+            c.send(b"x" * 10000)
+        c.rest()
+    assert wait(10, lambda: any(x["bytes"] == 100000 for x in seen("body", 9009))), seen("body", 9009)
+
+
+def answers_without_content():
+    """A switch of protocols is none; a server's 407 asks no client for the proxy's credentials; nothing follows a 204."""
+    code, got = ask(plain(path="/switch", port=9009))
+    assert code == 403 and b"raw" not in got, got
+    code, got = ask(plain(path="/proxy407", port=9009))
+    assert code == 407 and b"proxy-authenticate" not in got.lower() and b"steal" not in got, got
+    before = len(seen("request", 9009))
+    code, got = ask(plain(path="/empty204", port=9009) + plain(path="/plain", port=9009))
+    assert code == 204 and b"connection: close" in got.partition(b"\r\n\r\n")[0].lower(), got
+    assert len(seen("request", 9009)) == before + 1
 
 
 def answer_split():

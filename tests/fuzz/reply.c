@@ -39,16 +39,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *p = (const char *)data;
 	kz_auto_buf struct kz_buf out = KZ_BUF_INIT(1 << 20), half = KZ_BUF_INIT(1 << 20);
 	size_t used = 0, less = 0;
-	enum kz_px_reply r = kz_px_reply_read(p, size, &out, &used);
+	int64_t content = 0, again = 0;
+	enum kz_px_reply r = kz_px_reply_read(p, size, &out, &used, &content);
 
 	if (r != KZ_PX_REPLY_OK && r != KZ_PX_REPLY_INFO)
 		return 0;
+	CLAIM(content >= -1 && (content <= 0 || count(kz_buf_str(&out), "content-length") == 1));
 	CLAIM(used > 0 && used <= size && used <= KZ_PX_REPLY_MAX);
 	check_head(kz_buf_str(&out), out.len, r == KZ_PX_REPLY_OK);
 	for (size_t n = 0; n < used; n += 1 + used / 9)
-		CLAIM(kz_px_reply_read(p, n, &half, &less) == KZ_PX_REPLY_MORE);
+		CLAIM(kz_px_reply_read(p, n, &half, &less, &again) == KZ_PX_REPLY_MORE);
 	kz_buf_clear(&half);
-	CLAIM(kz_px_reply_read(p, used, &half, &less) == r && less == used);
+	CLAIM(kz_px_reply_read(p, used, &half, &less, &again) == r && less == used &&
+	      again == content);
 	CLAIM(half.len == out.len && memcmp(half.data, out.data, out.len) == 0);
 	return 0;
 }

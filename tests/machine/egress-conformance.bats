@@ -26,7 +26,7 @@ teardown_file() {
 @test "PROXY-3 a server that sends 1 MiB and closes is heard to the end" { eg_probe server_closes; }
 @test "PROXY-3 a client that reads late gets all of it" { eg_probe server_closes_slow_reader; }
 @test "PROXY-3 8 MiB both ways at once" { eg_probe both_ways; }
-@test "PROXY-17 a client that goes ends the connection to the server" { eg_probe client_reset; }
+@test "PROXY-17 a client that goes ends the connection to the server, within a second" { eg_probe client_reset; }
 @test "PROXY-17 a client that goes in the middle of a stream ends it" { eg_probe client_abort; }
 @test "RFC 9110 9.3.6 the answer to CONNECT has neither length nor coding" { eg_probe answer_of_connect; }
 @test "RFC 9110 9.3.6 a CONNECT of HTTP/1.0 is served" { eg_probe connect_1_0; }
@@ -84,6 +84,9 @@ teardown_file() {
 @test "RFC 9112 6.3 every framing of an answer passes" { eg_probe answers_pass; }
 @test "RFC 9112 6.3 an answer of two framings, or none of HTTP, does not pass as it is" { eg_probe answers_odd; }
 @test "RFC 9112 6.3 an answer that is cut short ends the client's connection" { eg_probe answer_cut; }
+@test "RFC 9112 9.6 the connection ends with the answer, also when the server keeps its own open" { eg_probe answer_ends; }
+@test "RFC 9112 9.6 an answer before the end of a request's body does not cut the body" { eg_probe answer_before_body; }
+@test "RFC 9110 15 answers 101, 204 and 407 of a server switch, smuggle and ask for nothing" { eg_probe answers_without_content; }
 @test "RFC 9112 11.1 what stands behind an answer is no second answer" { eg_probe answer_split; }
 @test "PROXY-16 a redirect is handed on, and the next request is judged" { eg_probe redirect_is_the_clients; }
 

@@ -260,8 +260,45 @@ static void test_forward(void **state)
 
 static enum kz_px_reply reply(const char *text, struct kz_buf *out, size_t *used)
 {
+	int64_t content;
+
 	kz_buf_clear(out);
-	return kz_px_reply_read(text, strlen(text), out, used);
+	return kz_px_reply_read(text, strlen(text), out, used, &content);
+}
+
+/* What stands behind an answer's head, as far as the head says it. */
+static void test_reply_content(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t content;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 OK\r\ncontent-length:00042 \r\nX: 1\r\n\r\n", 42 },
+		{ "HTTP/1.0 404 no\r\nContent-Length: 999999999999999999\r\n\r\n",
+		  999999999999999999 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 1000000000000000000\r\n\r\n", -1 },
+		{ "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\n", -1 },
+		{ "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", -1 },
+		{ "HTTP/1.1 200 OK\r\n\r\n", -1 },
+		{ "HTTP/1.1 204 no content\r\n\r\n", 0 },
+		{ "HTTP/1.1 204 no content\r\nTransfer-Encoding: chunked\r\n\r\n", 0 },
+		{ "HTTP/1.1 304 same\r\nContent-Length: 500\r\n\r\n", 0 },
+	};
+	kz_auto_buf struct kz_buf out = KZ_BUF_INIT(100000);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int64_t content = -2;
+		size_t used;
+
+		kz_buf_clear(&out);
+		assert_int_equal(KZ_PX_REPLY_OK,
+				 kz_px_reply_read(cases[i].text, strlen(cases[i].text), &out, &used,
+						  &content));
+		if (content != cases[i].content)
+			fail_msg("%lld: %s", (long long)content, cases[i].text);
+	}
 }
 
 static void test_replies(void **state)
@@ -530,12 +567,12 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),      cmocka_unit_test(test_credentials),
-		cmocka_unit_test(test_answers),    cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_forward),    cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_filter),     cmocka_unit_test(test_book),
-		cmocka_unit_test(test_book_names), cmocka_unit_test(test_audit),
-		cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_forms),         cmocka_unit_test(test_credentials),
+		cmocka_unit_test(test_answers),       cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_forward),       cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_reply_content), cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_book),          cmocka_unit_test(test_book_names),
+		cmocka_unit_test(test_audit),         cmocka_unit_test(test_clock),
 	};
 
 	kz_log_init("test", KZ_LOG_FATAL);

@@ -112,6 +112,7 @@ struct reply {
 	struct kz_slice connection[8];
 	size_t connection_count;
 	int code;
+	int64_t length; /* -1: none that can be counted */
 	bool has_length, has_coding;
 };
 
@@ -164,6 +165,20 @@ static bool split(struct kz_slice l, struct kz_slice *name, struct kz_slice *val
 	return true;
 }
 
+/* The value of a length. out: false when it is no number */
+static bool length(struct kz_slice v, int64_t *out)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < v.n; i++) {
+		if (v.p[i] < '0' || v.p[i] > '9')
+			return false;
+		n = i < 18 ? n * 10 + (v.p[i] - '0') : -1; /* nobody sends that many */
+	}
+	*out = n;
+	return v.n > 0;
+}
+
 /* Notes what frames the answer. out: false when it is framed twice */
 static bool note(struct reply *r, struct kz_slice name, struct kz_slice value)
 {
@@ -181,9 +196,8 @@ static bool note(struct reply *r, struct kz_slice name, struct kz_slice value)
 	if (*is_there)
 		return false;
 	*is_there = true;
-	for (size_t i = 0; is_there == &r->has_length && i < value.n; i++)
-		if (value.p[i] < '0' || value.p[i] > '9')
-			return false;
+	if (is_there == &r->has_length && !length(value, &r->length))
+		return false;
 	return value.n > 0 && !(r->has_length && r->has_coding);
 }
 
@@ -235,11 +249,18 @@ static const char *find_end(const char *p, size_t n, bool *is_bad)
 	return NULL;
 }
 
-enum kz_px_reply kz_px_reply_read(const char *p, size_t n, struct kz_buf *out, size_t *used)
+/* Answers without content, whatever length they say. */
+static bool has_none(int code)
+{
+	return code == 204 || code == 304;
+}
+
+enum kz_px_reply kz_px_reply_read(const char *p, size_t n, struct kz_buf *out, size_t *used,
+				  int64_t *content)
 {
 	bool is_bad;
 	const char *end = find_end(p, n < KZ_PX_REPLY_MAX ? n : KZ_PX_REPLY_MAX, &is_bad), *at = p;
-	struct reply r = { .code = 0 };
+	struct reply r = { .length = -1 };
 	struct kz_slice line;
 
 	if (is_bad)
@@ -251,6 +272,7 @@ enum kz_px_reply kz_px_reply_read(const char *p, size_t n, struct kz_buf *out, s
 	    !each_field(at, end, &r, NULL) || !add(out, line.p, line.n) || !add(out, "\r\n", 2) ||
 	    !each_field(at, end, &r, out))
 		return KZ_PX_REPLY_BAD;
+	*content = has_none(r.code) ? 0 : r.length;
 	if (r.code < 200)
 		return add(out, "\r\n", 2) ? KZ_PX_REPLY_INFO : KZ_PX_REPLY_BAD;
 	return kz_buf_puts(out, VIA CLOSE, NULL) == KZ_OK ? KZ_PX_REPLY_OK : KZ_PX_REPLY_BAD;

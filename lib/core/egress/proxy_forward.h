@@ -25,8 +25,10 @@ enum kz_px_reply {
  * Read an answer's head at the start of p[0..n) and append what the client gets.
  * Two lengths, a length beside a coding, folded lines, bare CR or LF and a switch of
  * protocols are bad.
- * out: *used: bytes of the head
+ * out: *used: bytes of the head; *content: bytes behind it, -1 when it does not say (a
+ * chunked answer, or one that ends with its connection); that of HEAD has none all the same
  */
-enum kz_px_reply kz_px_reply_read(const char *p, size_t n, struct kz_buf *out, size_t *used);
+enum kz_px_reply kz_px_reply_read(const char *p, size_t n, struct kz_buf *out, size_t *used,
+				  int64_t *content);
 
 #endif

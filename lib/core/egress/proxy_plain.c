@@ -126,8 +126,8 @@ static enum kz_px_reply read_heads(struct kz_px_plain *p, struct kz_buf *first)
 {
 	for (;;) {
 		size_t used = 0;
-		enum kz_px_reply got =
-			kz_px_reply_read(kz_buf_str(&p->reply), p->reply.len, first, &used);
+		enum kz_px_reply got = kz_px_reply_read(kz_buf_str(&p->reply), p->reply.len, first,
+							&used, &p->content);
 
 		if (got != KZ_PX_REPLY_INFO && got != KZ_PX_REPLY_OK)
 			return got;
@@ -153,6 +153,9 @@ static bool begin_answer(struct kz_px_conn *c, struct kz_buf *first)
 {
 	struct kz_px_plain *p = c->plain;
 
+	if (c->request.is_head)
+		p->content = 0;
+	p->answer_end = p->content < 0 ? UINT64_MAX : first->len + (uint64_t)p->content;
 	if (kz_buf_add(first, p->reply.data, p->reply.len, NULL) != KZ_OK ||
 	    !kz_flow_init(&c->down, &c->loop->pipes, c->server.fd, c->client.fd, first->data,
 			  first->len))
@@ -206,6 +209,12 @@ static bool read_answer(struct kz_px_conn *c)
 	return true;
 }
 
+static void end(struct kz_px_conn *c)
+{
+	kz_px_drop_server(c, false);
+	kz_px_linger(c);
+}
+
 static void down(struct kz_px_conn *c)
 {
 	uint64_t before = c->down.passed;
@@ -218,15 +227,26 @@ static void down(struct kz_px_conn *c)
 	if (c->down.passed != before)
 		c->active_ms = c->loop->now_ms;
 	switch (c->down_what) {
-	case KZ_FLOW_DONE:
-		kz_px_drop_server(c, false);
-		kz_px_linger(c);
-		return;
+	case KZ_FLOW_DONE: end(c); return;
 	case KZ_FLOW_FAILED: kz_px_close(c, true); return;
 	case KZ_FLOW_MORE: kz_px_ready(c); return;
 	case KZ_FLOW_WANT_READ:
 	case KZ_FLOW_WANT_WRITE: return;
 	}
+}
+
+/*
+ * Has each side all of what the other had to say?  The client was told that the connection
+ * ends then, and a server that keeps its own open must not hold the client's place
+ * [RFC 9112 section 9.6, PROXY-19].
+ */
+static bool is_over(const struct kz_px_conn *c)
+{
+	const struct kz_px_plain *p = c->plain;
+	bool is_request_passed = p->framer.is_done && p->out_at == p->out.len;
+
+	return p->is_answered && c->down.passed >= p->answer_end &&
+	       (is_request_passed || p->is_request_over);
 }
 
 void kz_px_plain_run(struct kz_px_conn *c, bool is_server, uint32_t events)
@@ -242,7 +262,9 @@ void kz_px_plain_run(struct kz_px_conn *c, bool is_server, uint32_t events)
 		c->down_what = KZ_FLOW_MORE;
 	if (up(c))
 		down(c);
-	if (c->state == KZ_PX_PLAIN)
+	if (c->state == KZ_PX_PLAIN && is_over(c))
+		end(c);
+	else if (c->state == KZ_PX_PLAIN)
 		kz_px_timer(c);
 }
 

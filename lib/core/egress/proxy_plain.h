@@ -17,11 +17,13 @@ struct kz_px_plain {
 	struct kz_buf out; /* for the server: the head, then pieces of the body */
 	size_t out_at;
 	struct kz_px_framer framer;
-	struct kz_buf reply;  /* the answer's head, as far as it came */
-	unsigned infos;       /* heads of 1xx that came */
+	struct kz_buf reply; /* the answer's head, as far as it came */
+	unsigned infos;      /* heads of 1xx that came */
+	int64_t content;     /* bytes of the answer behind its head, -1: its end tells */
+	uint64_t
+		answer_end; /* bytes to the client once it has all of it; UINT64_MAX: the server's end tells */
 	bool is_answered;     /* the answer's head was passed on */
 	bool is_begun;        /* the client got something */
-	bool is_input_over;   /* the client sends no more */
 	bool is_request_over; /* the server takes no more */
 };
 
