@@ -329,6 +329,23 @@ is_isolated() {
 	kz_wait 30 runs
 }
 
+@test "PROXY-11 grants of unknown keys make the proxy read its keys again once a second, however many they are" {
+	local before after start took asks=()
+	for _ in {1..300}; do asks+=(unknown.pub.lab:443); done
+	eg_mint public_internet --kid=k4.pid.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
+	sleep 1.2
+	before=$(eg_health | jq .settings)
+	start=$SECONDS
+	eg_ask connect "${asks[@]}" >"$EG/unknown"
+	took=$((SECONDS - start))
+	after=$(eg_health | jq .settings)
+	[ "$(grep -c '^403' "$EG/unknown")" -eq 300 ]
+	echo "$((after - before)) readings in $took s"
+	[ "$after" -gt "$before" ]
+	[ $((after - before)) -le $((took + 3)) ]
+	kz_wait 5 eg_is_denied grant_key_unknown unknown.pub.lab 443
+}
+
 @test "GRANT-2 over TCP nobody vouches for a peer: only a grant that names none is taken" {
 	local token job
 	s6-svc -wD -T 60000 -d "$KZ_STATE/service/kz-proxy"
