@@ -145,7 +145,8 @@ static void file_text(struct kz_simple *s, const char *text, size_t n)
 	} else if (kz_str_eq(s->key, "upload-time")) {
 		kz_simple_text(f->upload_time, sizeof f->upload_time, text, n);
 	} else if (kz_str_eq(s->key, "yanked")) {
-		f->is_yanked = true;
+		/* An empty text is no reason, and no file is taken back by it. */
+		f->is_yanked = n > 0;
 		kz_simple_text(f->yanked, sizeof f->yanked, text, n);
 	}
 }

@@ -241,6 +241,39 @@ static void test_html(void **state)
 	}
 }
 
+/* Of PEP 592 in the JSON form: true, or a text that is not empty. */
+static void test_yanked(void **state)
+{
+	static const struct {
+		const char *is, *out;
+	} rows[] = {
+		{ "true", ",\"yanked\":true}" },       { "false", "\"hashes\":{}}" },
+		{ "null", "\"hashes\":{}}" },          { "\"\"", "\"hashes\":{}}" },
+		{ "\"bad\"", ",\"yanked\":\"bad\"}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		kz_auto_buf struct kz_buf text = KZ_BUF_INIT(1000), out = KZ_BUF_INIT(1000),
+					  files = KZ_BUF_INIT(1000);
+		struct kz_simple s;
+
+		assert_int_equal(
+			kz_buf_printf(&text, NULL,
+				      "{\"name\":\"a\",\"files\":[{\"filename\":\"a-1.zip\","
+				      "\"url\":\"a-1.zip\",\"yanked\":%s}]}",
+				      rows[i].is),
+			KZ_OK);
+		kz_simple_init(&s, "a", BASE, KZ_SIMPLE_JSON, KZ_SIMPLE_JSON, &out, on_pypi,
+			       &files);
+		(void)kz_simple_add(&s, text.data, text.len);
+		assert_int_equal(kz_simple_end(&s), KZ_PKG_READ);
+		kz_simple_release(&s);
+		if (!strstr(kz_buf_str(&out), rows[i].out))
+			fail_msg("%s: %s", rows[i].is, kz_buf_str(&out));
+	}
+}
+
 static void test_accept(void **state)
 {
 	static const struct {
@@ -274,7 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json_taken), cmocka_unit_test(test_json_refused),
 		cmocka_unit_test(test_packument),  cmocka_unit_test(test_html),
-		cmocka_unit_test(test_accept),
+		cmocka_unit_test(test_yanked),     cmocka_unit_test(test_accept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
