@@ -541,6 +541,68 @@ CELLS
 	run ! grep -q 'sk-1234567890' "$BATS_TEST_TMPDIR/said"
 }
 
+@test "KRN-3 names of any script last: with marks, in a compatible form; and those with two underscores around them" {
+	cells python <<'CELLS'
+µ = 5
+𝑥 = [2]
+हिन्दी = 3
+café = 4
+def été(): return Ωhm
+Ωhm = 'unit'
+__version__ = '1.2'
+%%
+print(µ, 𝑥, हिन्दी, café, été(), __version__)
+%%
+import warnings; warnings.warn('x')
+CELLS
+	is 2 .out "5 [2] 3 4 unit 1.2"
+	is 1 "$lost" ""
+	is 3 "$lost" ""
+	cells python <<<"print('__warningregistry__' in globals(), __name__, 'µ:', x)"
+	is 1 .out "False __main__ µ: [2]"
+}
+
+@test "KRN-8 a state far over its bound is refused with little memory more than the cell has, and one that is shared is none" {
+	CELLS_UNDER="prlimit --as=400000000" cells python <<'CELLS'
+for i in range(45): globals()[f'v{i}'] = bytearray(4000000)
+%%
+held = [bytearray(4000000)]
+for i in range(45): globals()[f'v{i}'] = [held, i]
+%%
+print(len(v44[0][0]), v0[0] is v44[0])
+b = bytearray(200000000)
+%%
+print(v7[1])
+CELLS
+	is 1 '[.report.status, .report.reason, .report.generation, (.report.lost | length)] | tojson' '["refused","kernel_state_over_bound",0,0]'
+	is 2 '[.report.status, .report.generation, (.report.lost | length)] | tojson' '["saved",1,0]'
+	is 3 .out $'4000000 True'
+	is 3 "$lost" b
+	is 3 '.report.lost[0].reason' 'it has more than 4194304 bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead'
+	is 4 .out 7
+}
+
+@test "KRN-4 KRN-8 Node: what is far too large, or nobody can write down, is lost alone and costs little" {
+	cells node '{"value_bytes":10000,"total_bytes":50000}' <<'CELLS'
+let x = [1]; for (let i = 0; i < 40; i++) x = [x, x]
+Object.assign(state, { a: 1, text: '"'.repeat(3e8), tree: x, holes: [], wide: 'é'.repeat(6000), fits: ['y'.repeat(9990)] })
+state.holes[1e8] = 1; undefined
+%%
+Object.keys(state)
+%%
+for (let i = 0; i < 6; i++) state[`k${i}`] = 'x'.repeat(9000); undefined
+%%
+Array.prototype[Symbol.iterator] = function* () {}; state.b = [1]; undefined
+%%
+Object.keys(state)
+CELLS
+	is 1 "$lost" "state.text state.tree state.holes state.wide"
+	is 1 '[.report.lost[].reason] | unique | tojson' '["it has more than 10000 bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead"]'
+	is 2 .out "[ 'a', 'fits' ]"
+	is 3 '[.report.status, .report.reason, .report.generation] | tojson' '["refused","kernel_state_over_bound",1]'
+	is 5 .out "[ 'a', 'fits', 'b' ]"
+}
+
 @test "KRN-3 ten thousand variables, of which two are used; more losses than are told by name are counted" {
 	cells python <<'CELLS'
 for i in range(10000): globals()[f'v{i}'] = i if i % 3 else [i]

@@ -30,6 +30,7 @@ import threading
 import time
 import traceback
 import types
+from tokenize import detect_encoding
 from _signal import SIG_IGN, getsignal, signal as set_signal, valid_signals
 
 MANIFEST = ".kz-kernel.json"
@@ -47,6 +48,10 @@ dumps, loads, sha256, now, fstat = json.dumps, json.loads, hashlib.sha256, time.
 
 class Refused(Exception):
 	"""This value is not saved, and why."""
+
+
+class Over(Exception):
+	"""The state is larger than one may be."""
 
 
 def short(text):

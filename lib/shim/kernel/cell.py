@@ -29,7 +29,7 @@ class CellRun:
 		k = self.kernel
 		k.file = f"<cell {k.ran + 1}>"
 		try:
-			encoding = __import__("tokenize").detect_encoding(io.BytesIO(self.data).readline)[0]
+			encoding = detect_encoding(io.BytesIO(self.data).readline)[0]
 			self.text = io.TextIOWrapper(io.BytesIO(self.data), encoding).read()
 			tree = ast.parse(self.text, k.file)
 			self.compile(ast.parse(self.text, k.file))

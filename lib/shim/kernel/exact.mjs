@@ -1,8 +1,13 @@
 // What JSON keeps exactly, and what it does not.
 
+const tooLarge = (name) => ({ path: name, why: `it has more than ${valueBytes} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead` });
+
 // What JSON does not keep exactly is named by its path; out: the reason, or undefined.
-function fault(v, at, above) {
+// in: room: { left }, bytes that it may take at least; what takes more is not looked at any further
+function fault(v, at, above, room) {
 	const say = (why) => ({ path: at, why });
+	room.left -= typeof v === 'string' ? v.length + 2 : isArray(v) ? v.length + 2 : 1;
+	if (room.left < 0) return tooLarge(room.name);
 	switch (typeof v) {
 	case 'string':
 		if (isSecret(v)) return say('a value of the environment');
@@ -27,12 +32,13 @@ function fault(v, at, above) {
 		return say('an object without a prototype');
 	}
 	if (!Object.isExtensible(v)) return say('a frozen object');
-	return members(v, at, [...above, v], say);
+	return members(v, at, [...above, v], room, say);
 }
 
-function members(v, at, above, say) {
+function members(v, at, above, room, say) {
 	let length = isArray(v) ? v.length : 0;
-	for (const key of ownKeys(v)) {
+	for (let i = 0, keys = ownKeys(v); i < keys.length; i++) { // a cell may have its own way to go through an array
+		const key = keys[i];
 		if (typeof key === 'symbol') return say('a symbol as key');
 		if (isArray(v) && key === 'length') continue;
 		const p = getOwnPropertyDescriptor(v, key);
@@ -44,7 +50,8 @@ function members(v, at, above, say) {
 		if (isSecret(key)) return { path: `${at}[...]`, why: 'a value of the environment as key' };
 		if (key === 'toJSON') return { path: inner, why: 'the key toJSON' };
 		if (isArray(v)) length--;
-		const f = fault(p.value, inner, above);
+		else room.left -= key.length + 3;
+		const f = fault(p.value, inner, above, room);
 		if (f) return f;
 	}
 	return length ? say('an array with holes') : undefined;
@@ -56,8 +63,8 @@ function shared(value, key, owner) {
 	const before = owner.get(value);
 	if (before !== undefined) return before;
 	owner.set(value, key);
-	for (const k of ownKeys(value)) {
-		const p = getOwnPropertyDescriptor(value, k);
+	for (let i = 0, keys = ownKeys(value); i < keys.length; i++) {
+		const p = getOwnPropertyDescriptor(value, keys[i]);
 		const r = 'value' in p ? shared(p.value, key, owner) : undefined;
 		if (r !== undefined) return r;
 	}

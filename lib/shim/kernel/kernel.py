@@ -44,6 +44,7 @@ class Kernel(Reading, Restoring, Defining):
 		self.why = {}  # id of an object -> why it has no definition
 		self.environment = {v for k, v in os.environ.items() if k not in PLAIN_ENV and len(v) >= 8}
 		self.environment |= {os.fsencode(v) for v in self.environment}
+		self.longest = max(map(len, self.environment), default=0)
 		self.credentials = [form for k, v in os.environ.items() if k not in PLAIN_ENV and len(v) >= 6 and CREDENTIAL.search(k)
 				    for form in forms(os.fsencode(v))]
 		self.file = self.kz = None

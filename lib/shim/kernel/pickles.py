@@ -15,13 +15,13 @@ ATOMS = {int, float, complex, str, bytes, bool, type(None), tuple, frozenset, ra
 
 
 class Bounded(BytesIO):
-	def __init__(self, most, words):
+	def __init__(self, most, error):
 		super().__init__()
-		self.most, self.words = most, words
+		self.most, self.error = most, error
 
 	def write(self, data):
 		if self.tell() + len(data) > self.most:
-			raise Refused(self.words)
+			raise self.error
 		return super().write(data)
 
 
@@ -53,7 +53,7 @@ class Pickler(pickle.Pickler):
 		if t is types.ModuleType or isinstance(obj, types.ModuleType):
 			return ("m", self.kernel.module_name(obj))
 		refuse(obj)
-		if t is bytearray and bytes(obj) in self.kernel.environment:
+		if t is bytearray and len(obj) <= self.kernel.longest and bytes(obj) in self.kernel.environment:
 			raise Refused("a value of the environment")
 		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__":
 			if not isinstance(obj, self.kernel.enum()):

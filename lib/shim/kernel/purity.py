@@ -77,7 +77,7 @@ class Purity:
 		if node is None or not (is_text or self.is_late):
 			self.expression(node, local)
 			return
-		for word in WORD.findall(node.value if is_text else ast.unparse(node)):
+		for word in words(node.value if is_text else ast.unparse(node)):
 			try:
 				self.name(word, local)
 			except Refused:

@@ -147,7 +147,7 @@ class Restoring:
 
 	def wanted(self, text):
 		"""Names that this text may touch, through the functions and values it uses."""
-		todo, seen = set(WORD.findall(text)), set()
+		todo, seen = words(text), set()
 		reach = Reach(self)
 		while todo:
 			name = todo.pop()

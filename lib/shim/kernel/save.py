@@ -8,6 +8,10 @@ class Save:
 		"__annotations__", "__annotate__", "__annotate_func__", "__annotations_cache__",
 		"__abstractmethods__", "__parameters__", "__orig_bases__", "__hash__"}
 
+	# names of every module, not of a cell
+	OURS = {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__file__", "__cached__", "__path__", "__builtins__",
+		"__annotations__", "__annotate__", "__conditional_annotations__", "__warningregistry__", "__kz_kernel__"}
+
 	WRAPS = {"__wrapped__", "__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__type_params__",
 		 "cache_parameters", "__annotate__"}
 
@@ -18,6 +22,8 @@ class Save:
 		self.bad = {}  # key -> why
 		self.names = {}
 		self.values = {}  # key -> object of a name
+		self.most = kernel.config.get("total_bytes") or 8388608
+		self.held = 0  # bytes of all pickles so far
 
 	# what is pickled for a key
 
@@ -65,10 +71,11 @@ class Save:
 		return given, [], *((f.__defaults__, f.__kwdefaults__, {k: v for k, v in f.__dict__.items() if k != "__wrapped__"})
 				    for f in wrapped(d.made))
 
-	def dump(self, obj, most=None):
+	def dump(self, obj, is_alone=True):
 		k = self.kernel
-		most = most or k.config.get("value_bytes") or 4194304
-		out = Bounded(most, f"it has more than {most} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead")
+		most = k.config.get("value_bytes") or 4194304
+		why = f"it has more than {most} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead"
+		out = Bounded(most, Refused(why)) if is_alone else Bounded(self.most, Over())
 		p = Pickler(k, out)
 		p.dump(obj)
 		blob = out.getvalue()
@@ -93,6 +100,9 @@ class Save:
 			self.bad[key] = short(e) or type(e).__name__
 			return []
 		self.done[key] = Group([key], blob, p.definitions, p.cells)
+		self.held += len(blob)
+		if self.held > self.most:  # more than a state has: made again if it turns out to be less, when some is shared
+			self.done[key].blob = None
 		self.shared[key] = p.shared
 		return self.needs(self.done[key])
 
@@ -111,7 +121,7 @@ class Save:
 			if type(name) is not str:
 				self.bad[f"n{name!r}"], self.values[f"n{name!r}"] = "its name is no text", value
 				continue
-			if name.startswith("__") and name.endswith("__") or (name == "kz" and value is k.kz):
+			if name in self.OURS or (name == "kz" and value is k.kz):
 				continue
 			try:
 				k.no_credential(name.encode("utf-8", "surrogatepass"))
@@ -201,8 +211,10 @@ class Save:
 				groups.append(self.done[keys[0]])
 				continue
 			try:
-				blob, p = self.dump([self.object(x) for x in keys], 1 << 40)
+				blob, p = self.dump([self.object(x) for x in keys], False)
 				groups.append(Group(keys, blob, p.definitions, p.cells))
+			except Over:
+				raise
 			except BaseException as e:
 				for key in keys:
 					self.bad[key] = short(e) or type(e).__name__
@@ -271,7 +283,8 @@ class Save:
 			return not (m["names"] or m["gone"] or m["imported"])
 		return before is not None and all(before.get(k) == loads(dumps(v)) for k, v in m.items() if k not in counts)
 
-	def run(self):
+	def choose(self):
+		"""out: all that is reached by what is kept"""
 		k = self.kernel
 		if not k.is_reset:
 			self.collect()
@@ -285,15 +298,30 @@ class Save:
 		else:
 			k.imported, reach = [], Reach(k)
 		k.report["lost"] = self.lost() if not k.is_reset else []
+		if sum(group.size for group in reach.groups.values()) > self.most:
+			raise Over
+		for group in reach.groups.values():
+			if group.blob is None:
+				group.blob = self.dump(self.object(group.keys[0]))[0]
+		return reach
+
+	def run(self):
+		k = self.kernel
+		try:
+			self.write(self.choose())
+		except Over:
+			k.report["lost"] = self.lost()
+			k.report.update(status="refused", reason="kernel_state_over_bound", bytes=max(self.held, self.most + 1))
+
+	def write(self, reach):
+		k = self.kernel
 		name = BLOBS[1] if k.blob_name == BLOBS[0] else BLOBS[0]
 		m = self.manifest(reach, name)
 		is_new = not self.is_as_before(m)
 		text = dumps(m, separators=(",", ":")).encode()
 		blobs = b"".join(group.blob for group in reach.groups.values())
-		most = k.config.get("total_bytes") or 8388608
-		if len(text) + len(blobs) > most:
-			k.report.update(status="refused", reason="kernel_state_over_bound", bytes=len(text) + len(blobs))
-			return
+		if len(text) + len(blobs) > self.most:
+			raise Over
 		if is_new:
 			store(k, name, blobs, text)
 		else:

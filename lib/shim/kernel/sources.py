@@ -1,5 +1,6 @@
 # Text of cells, and code of functions compiled again from it; nothing of it runs.
 WORD = re.compile(r"[^\W\d]\w*")
+WIDE = re.compile("[A-Za-z_\x80-\U0010ffff][0-9A-Za-z_\x80-\U0010ffff]*")
 FUTURE = 0
 for _n in __future__.all_feature_names:
 	FUTURE |= getattr(__future__, _n).compiler_flag
@@ -8,6 +9,16 @@ for _n in __future__.all_feature_names:
 def rows_of(text):
 	"""Lines with their ends, as Python counts them: nothing but a line feed ends one."""
 	return StringIO(text).readlines()
+
+
+def words(text):
+	"""What may be a name in a text: one of another script may have marks in it, and is bound by its compatible form."""
+	found = set(WORD.findall(text))
+	if not text.isascii():
+		from unicodedata import normalize  # the parser has it by then
+
+		found |= {normalize("NFKC", word) for word in WIDE.findall(text)}
+	return found
 
 
 class Sources:

@@ -29,12 +29,26 @@ function damaged(why) {
 	report.restore_lost.push({ name: '*', type: '', reason: short(`the saved state is damaged: ${why}`) });
 }
 
+// Why a value is not kept, or undefined; one that nobody can look at is lost alone.
+function judge(value, name, above, size) {
+	try {
+		const f = fault(value, name, [above], { left: valueBytes, name });
+		if (!f) size.bytes = Buffer.byteLength(json(value));
+		return f || (size.bytes > valueBytes ? tooLarge(name) : undefined);
+	} catch (e) {
+		return { path: name, why: `it cannot be looked at: ${e instanceof Error ? e.message : typeof e}` };
+	}
+}
+
+// out: what is kept, and at least how many bytes it takes; undefined: state is no object that lasts
 function collect() {
 	const s = reset ? {} : globalThis.state, out = {}, owner = new Map();
-	let more = 0;
+	const size = {};
+	let more = 0, bytes = 0;
 	if (typeof s !== 'object' || s === null || isArray(s) || isProxy(s) ||
 	    (getPrototypeOf(s) !== Object.prototype && getPrototypeOf(s) !== null)) return undefined;
-	for (const key of ownKeys(s)) {
+	for (let i = 0, keys = ownKeys(s); i < keys.length; i++) {
+		const key = keys[i];
 		const p = getOwnPropertyDescriptor(s, key);
 		const name = typeof key === 'symbol' ? String(key) : `state.${key}`;
 		let f;
@@ -42,9 +56,7 @@ function collect() {
 		else if (isSecret(key)) f = { path: 'state[...]', why: 'a value of the environment as key' };
 		else if (!('value' in p)) f = { path: name, why: 'a getter' };
 		else if (key === '__proto__' || key === 'toJSON') f = { path: name, why: `the key ${key}` };
-		else f = fault(p.value, name, [s]);
-		let text = f ? '' : json(p.value);
-		if (!f && Buffer.byteLength(text) > valueBytes) f = { path: name, why: `it has more than ${valueBytes} bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead` };
+		else f = judge(p.value, name, s, size);
 		if (f) {
 			if (report.lost.length === LIST_MAX) more++;
 			push(report.lost, { name: short(f.path), type: p && 'value' in p ? short(kind(p.value)) : '', reason: short(f.why) });
@@ -52,10 +64,11 @@ function collect() {
 		}
 		const other = shared(p.value, key, owner);
 		if (other !== undefined) push(report.notes, short(other === key ? `state.${key} holds one object twice: they are copies in the next cell` : `state.${key} and state.${other} share an object: they are copies in the next cell`));
-		out[key] = p.value;
+		bytes += Buffer.byteLength(key) + size.bytes;
+		if (bytes <= totalBytes) out[key] = p.value;
 	}
 	if (more) report.notes.unshift(`${more} more keys of state were not kept`);
-	return out;
+	return { out, bytes };
 }
 
 // What a cell that was killed may have left.
@@ -103,10 +116,12 @@ function save() {
 		return;
 	}
 	try {
-		const out = collect();
+		const { out, bytes } = collect() ?? {};
 		if (out === undefined) {
 			report.status = 'refused';
 			push(report.lost, { name: 'state', type: short(kind(globalThis.state)), reason: 'state is no plain object any more' });
+		} else if (bytes > totalBytes) {
+			Object.assign(report, { status: 'refused', reason: 'kernel_state_over_bound', bytes });
 		} else {
 			const body = json(out), isNew = body !== stored;
 			const text = json({ v: 1, language: 'node', generation: generation + isNew, sha256: crypto.createHash('sha256').update(body).digest('hex'), state: out });

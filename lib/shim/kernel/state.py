@@ -25,7 +25,7 @@ class Definition:
 
 	@property
 	def words(self):
-		return set(WORD.findall(self.entry["source"])) | set(self.entry["deps"])
+		return words(self.entry["source"]) | set(self.entry["deps"])
 
 
 class Group:
@@ -33,6 +33,7 @@ class Group:
 
 	def __init__(self, keys, blob, definitions, cells):
 		self.keys, self.blob, self.definitions, self.cells = keys, blob, definitions, cells
+		self.size = len(blob)
 		self.loaded = self.is_bad = False
 		self.failed = None
 
