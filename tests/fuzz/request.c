@@ -27,7 +27,9 @@ static void check_forwarded(const struct kz_httphead *h, const struct kz_px_requ
 	if (out.len > KZ_HEAD_MAX || h->count > KZ_HEAD_FIELDS - 4)
 		return;
 	CLAIM(kz_httphead_parse(out.data, out.len, &b) == KZ_HEAD_OK && b.bytes == out.len);
-	CLAIM(b.is_close && b.target.n > 0 && b.target.p[0] == '/');
+	CLAIM(b.is_close && b.target.n > 0);
+	CLAIM(b.target.p[0] == '/' || (b.target.p[0] == '*' && b.target.n == 1 && r->path.n == 0 &&
+				       is_word(h->method, "OPTIONS")));
 	host = kz_httphead_field(&b, "host");
 	CLAIM(host && kz_target_parse(host->p, host->n, 80, &t) == KZ_R_NONE);
 	CLAIM(kz_target_same_host(&t, &r->target) && t.port == r->target.port);

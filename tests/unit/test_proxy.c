@@ -231,6 +231,35 @@ static void test_bodies(void **state)
 
 /* -- heads -- */
 
+/* RFC 9112 3.2.1, 3.2.4: what stands in the place of a path that is empty. */
+static void test_forward_empty_path(void **state)
+{
+	static const struct {
+		const char *asked, *line;
+	} cases[] = {
+		{ "OPTIONS http://a.example", "OPTIONS * HTTP/1.1\r\n" },
+		{ "OPTIONS http://a.example/", "OPTIONS / HTTP/1.1\r\n" },
+		{ "OPTIONS http://a.example?q", "OPTIONS /?q HTTP/1.1\r\n" },
+		{ "GET http://a.example", "GET / HTTP/1.1\r\n" },
+		{ "GET http://a.example?q", "GET /?q HTTP/1.1\r\n" },
+		{ "options http://a.example", "options / HTTP/1.1\r\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		kz_auto_buf struct kz_buf out = KZ_BUF_INIT(1000);
+		struct kz_px_request r;
+		struct kz_httphead h;
+		char text[200];
+
+		snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: a.example\r\n\r\n",
+			 cases[i].asked);
+		assert_int_equal(KZ_R_NONE, read_request(text, &h, &r));
+		assert_true(kz_px_forward(&h, &r, &out));
+		assert_memory_equal(cases[i].line, kz_buf_str(&out), strlen(cases[i].line));
+	}
+}
+
 static void test_forward(void **state)
 {
 	static const char text[] =
@@ -567,12 +596,13 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forms),         cmocka_unit_test(test_credentials),
-		cmocka_unit_test(test_answers),       cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_forward),       cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_reply_content), cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_book),          cmocka_unit_test(test_book_names),
-		cmocka_unit_test(test_audit),         cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_forms),      cmocka_unit_test(test_credentials),
+		cmocka_unit_test(test_answers),    cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_forward),    cmocka_unit_test(test_forward_empty_path),
+		cmocka_unit_test(test_replies),    cmocka_unit_test(test_reply_content),
+		cmocka_unit_test(test_filter),     cmocka_unit_test(test_book),
+		cmocka_unit_test(test_book_names), cmocka_unit_test(test_audit),
+		cmocka_unit_test(test_clock),
 	};
 
 	kz_log_init("test", KZ_LOG_FATAL);

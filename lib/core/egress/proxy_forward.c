@@ -60,16 +60,23 @@ static bool add_field(struct kz_buf *out, struct kz_slice name, struct kz_slice 
 	       add(out, "\r\n", 2);
 }
 
+/* What stands before the path: OPTIONS without one is about the server, others about its root [RFC 9112 3.2.1, 3.2.4]. */
+static const char *before_path(const struct kz_httphead *h, const struct kz_px_request *r)
+{
+	if (r->path.n > 0)
+		return r->path.p[0] == '/' ? " " : " /";
+	return h->method.n == 7 && memcmp(h->method.p, "OPTIONS", 7) == 0 ? " *" : " /";
+}
+
 static bool add_line(const struct kz_httphead *h, const struct kz_px_request *r, struct kz_buf *out)
 {
 	char authority[KZ_AUTHORITY_TEXT];
-	bool has_slash = r->path.n > 0 && r->path.p[0] == '/';
 
 	kz_target_print(&r->target, authority);
 	if (r->target.port == 80)
 		*strrchr(authority, ':') = 0;
 	return add(out, h->method.p, h->method.n) &&
-	       add(out, has_slash ? " " : " /", has_slash ? 1 : 2) &&
+	       kz_buf_puts(out, before_path(h, r), NULL) == KZ_OK &&
 	       add(out, r->path.p, r->path.n) &&
 	       kz_buf_printf(out, NULL, " HTTP/1.%d\r\nHost: %s\r\n", h->minor, authority) == KZ_OK;
 }
