@@ -240,6 +240,11 @@ static bool same_release(const struct kz_version *a, const struct kz_version *b)
 	return has_prefix(a, b, KZ_VERSION_PARTS);
 }
 
+static bool is_before_release(const struct kz_version *v)
+{
+	return v->phase < 3 || v->dev != INT64_MAX;
+}
+
 static bool holds(const struct kz_version *v, const struct clause *c)
 {
 	int order_of = compare_public(v, &c->v);
@@ -252,7 +257,8 @@ static bool holds(const struct kz_version *v, const struct clause *c)
 		if (c->is_inclusive)
 			return order_of <= 0;
 		/* a pre-release of what is excluded is not below it */
-		return order_of < 0 && !(v->phase < 3 && c->v.phase == 3 && same_release(v, &c->v));
+		return order_of < 0 && !(is_before_release(v) && !is_before_release(&c->v) &&
+					 same_release(v, &c->v));
 	default:
 		if (c->is_inclusive)
 			return order_of >= 0;
@@ -279,10 +285,10 @@ bool kz_version_holds(const struct kz_version *v, const char *clauses)
 
 		if (!clause_parse(p, n, &c) || !holds(v, &c))
 			return false;
-		names_pre = names_pre || c.v.phase < 3 || c.v.dev != INT64_MAX;
+		names_pre = names_pre || is_before_release(&c.v);
 		p += n;
 		if (!*p)
 			break;
 	}
-	return names_pre || (v->phase == 3 && v->dev == INT64_MAX);
+	return names_pre || !is_before_release(v);
 }

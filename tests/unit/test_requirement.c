@@ -333,6 +333,9 @@ static void test_brk22_what_an_installed_version_satisfies(void **state)
 		{ "x>1.0", "1.0.post1", false },
 		{ "x>1.0", "1.0.1", true },
 		{ "x<=1.0", "1.0", true },
+		{ "x>=1rc1,<1.0.post2", "1.0.post1", true },
+		{ "x>=1rc1,<1.0.post2", "1.0.post1.dev1", false },
+		{ "x<1.0.post1.dev3", "1.0rc1", true },
 		{ "x>=1", "no version", false },
 	};
 
