@@ -275,6 +275,12 @@ const scenarios = {
 			code: 'import pure, socket\nprint(pure.VERSION)\ntry: socket.create_connection(("127.0.0.1", 8000))\nexcept OSError as e: print(e.errno)',
 		});
 		assert.equal(two.structuredContent.stdout.head, '1.0+local\n111\n');
+		// a module that the program writes itself is no package, which only its author can know
+		const written = 'open("nosuchmodule.py", "w").write("N = 7")\nimport nosuchmodule\nprint(nosuchmodule.N)';
+		const looked = await client.call('run_code', { code: written });
+		assert.deepEqual([looked.isError, looked.structuredContent.reason], [true, 'dependency_install_failed']);
+		const own = await client.call('run_code', { code: written, infer_packages: false });
+		assert.deepEqual([own.isError, own.structuredContent.stdout.head], [false, '7\n']);
 		const none = await client.call('run_code', { packages: ['nosuchpackage'], code: 'print("ran")' });
 		assert.deepEqual([none.isError, none.structuredContent.outcome, none.structuredContent.reason], [true, 'not_run', 'dependency_install_failed']);
 		assert.deepEqual(none.structuredContent.not_run.packages, ['nosuchpackage']);

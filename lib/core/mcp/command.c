@@ -133,6 +133,8 @@ static enum kz_rc run_code(struct kz_mcp_command *c, const struct kz_mcp_ask *as
 			add_option(c, "--input", c->inputs[i].word);
 	}
 	add_list(c, "--require", kz_json_get(a, "packages"));
+	if (!kz_json_flag(a, "infer_packages", true))
+		add(c, "--no-infer");
 	for (size_t i = 0; i < kz_json_count(outputs); i++)
 		add_option(c, "--output", relative(kz_json_str_value(kz_json_at(outputs, i))));
 	add_option(c, "--output-dir", *dir ? dir : NULL);
