@@ -179,6 +179,13 @@ except ImportError:
 	not_run dependency_install_failed
 	rec '.not_run.registry_unreachable'
 	[[ "$error" == *"requests $BAKED"* ]]
+	# what the image has needs no registry, reachable or not; with other work to do it goes along with that
+	jrun -r "requests==$BAKED" -c 'import requests; print("ran")'
+	[ "$output" = ran ]
+	rec '.packages == []'
+	jrun -r pure -r "requests==$BAKED" -c 'print("ran")'
+	not_run dependency_install_failed
+	rec '.not_run.registry_unreachable and .not_run.packages == ["pure", "requests"]'
 }
 
 @test "BRK-21 DEP-4: without a registry nothing is attempted, and the error names the image's own; imports stop nothing" {
