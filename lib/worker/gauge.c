@@ -2,6 +2,7 @@
 #include "worker/gauge.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,5 +144,14 @@ int kz_gauge_memory_bound(const struct kz_boot *b, int64_t was, int64_t bytes)
 	int first = bytes > was ? b->fds.swap_max : b->fds.memory_max;
 	int then = bytes > was ? b->fds.memory_max : b->fds.swap_max;
 
-	return put(first, bytes) < 0 ? -1 : put(then, bytes);
+	int why;
+
+	if (put(first, bytes) < 0)
+		return -1;
+	if (put(then, bytes) == 0)
+		return 0;
+	why = errno;
+	(void)put(first, was);
+	errno = why;
+	return -1;
 }

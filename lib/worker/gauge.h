@@ -26,7 +26,7 @@ int64_t kz_gauge_peak_reset(const struct kz_boot *b);
 /*
  * Change the memory bound of the tenant's group: what packages take while it installs them, and afterwards in its
  * account, comes on top of what a program may have.
- * in: was: the bound now. out: 0, or -1 and errno: the bound is then one of the two. No effect where the driver gave no file for it
+ * in: was: the bound now. out: 0, or -1 and errno: the bound is then as it was. No effect where the driver gave no file for it
  */
 int kz_gauge_memory_bound(const struct kz_boot *b, int64_t was, int64_t bytes);
 

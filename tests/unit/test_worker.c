@@ -4,12 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/reset/judge.h"
 #include "port/json.h"
+#include "worker/gauge.h"
 #include "worker/keep.h"
 #include "worker/tenure.h"
 
@@ -261,12 +266,48 @@ static void reset_6_order_and_identity(void **state)
 	}
 }
 
+static void bound_reads(int fd, const char *wanted)
+{
+	char text[32] = "";
+
+	assert_true(pread(fd, text, sizeof text - 1, 0) > 0);
+	assert_string_equal(wanted, text);
+}
+
+/* BOUND-8: of two files the second may fail; a bound is changed whole or not at all. */
+static void bound_8_a_bound_of_memory_is_never_half_changed(void **state)
+{
+	int good = memfd_create("bound", MFD_CLOEXEC);
+	int bad = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	struct kz_boot b = { .memory_bytes = 100 };
+
+	(void)state;
+	assert_true(good >= 0 && bad >= 0);
+	b.fds.memory_max = b.fds.swap_max = good;
+	assert_int_equal(0, kz_gauge_memory_bound(&b, 100, 200));
+	bound_reads(good, "200");
+	/* to raise it, memory and swap are first, to lower it, memory is */
+	b.fds.memory_max = bad;
+	assert_int_equal(-1, kz_gauge_memory_bound(&b, 200, 300));
+	assert_int_equal(EBADF, errno);
+	bound_reads(good, "200");
+	b.fds.memory_max = good;
+	b.fds.swap_max = bad;
+	assert_int_equal(-1, kz_gauge_memory_bound(&b, 200, 100));
+	bound_reads(good, "200");
+	b.fds.memory_max = b.fds.swap_max = -1; /* nothing to write to: no effect */
+	assert_int_equal(0, kz_gauge_memory_bound(&b, 200, 300));
+	close(good);
+	close(bad);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bound_12_one_stream_to_the_byte),
 		cmocka_unit_test(bound_3_a_flood_leaves_the_share),
 		cmocka_unit_test(bound_3_kept_is_a_prefix),
+		cmocka_unit_test(bound_8_a_bound_of_memory_is_never_half_changed),
 		cmocka_unit_test(fence_12_bind),
 		cmocka_unit_test(fence_12_only_a_clean_worker_is_bound),
 		cmocka_unit_test(fence_1_past_the_deadline_nothing_is_allowed),
