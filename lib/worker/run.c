@@ -57,20 +57,34 @@ static enum kz_rc bound_memory(struct kz_run *r, struct kz_err *err)
 	return KZ_OK;
 }
 
-/* What an installation added to the tenant's account, as far as it can be packages. */
+/* Memory that the packages' files take. out: -1: nobody knows */
+static int64_t packages_memory(const struct kz_space *s)
+{
+	struct kz_space_use u;
+
+	return kz_space_use(s->packages, &u, NULL) == KZ_OK ?
+		       kz_tmpfs_memory(u.bytes_used, u.inodes_used) :
+		       -1;
+}
+
+/*
+ * What an installation added to the tenant's account, as far as it can be packages.  The account alone would tell
+ * too little: it holds what the kernel keeps of files that were read and of names that were looked up, and gives
+ * up meanwhile.  The files alone would, too: some may have replaced others, which were in another's account.
+ */
 static void take_charge(struct kz_run *r)
 {
 	struct kz_space *s = r->space;
-	int64_t now = kz_gauge_memory(r->boot), most;
-	struct kz_space_use u;
+	int64_t charged = kz_gauge_memory(r->boot) - r->memory_from, now;
 
-	if (!is_installing(r) || kz_space_use(s->packages, &u, NULL) != KZ_OK)
+	if (!is_installing(r) || (now = packages_memory(s)) < 0)
 		return;
-	most = kz_tmpfs_memory(u.bytes_used, u.inodes_used);
-	if (now > r->memory_from)
-		s->packages_charged += now - r->memory_from;
-	if (s->packages_charged > most)
-		s->packages_charged = most;
+	if (charged < now - r->packages_from)
+		charged = now - r->packages_from;
+	if (charged > 0)
+		s->packages_charged += charged;
+	if (s->packages_charged > now)
+		s->packages_charged = now;
 }
 
 static void finish(struct kz_run *r)
@@ -337,6 +351,7 @@ static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct k
 	if (ask->execution)
 		(void)kz_str_copy(r->execution, sizeof r->execution, ask->execution, NULL);
 	r->memory_from = kz_gauge_memory(r->boot);
+	r->packages_from = is_installing(r) ? packages_memory(r->space) : 0;
 }
 
 enum kz_rc kz_run_start(struct kz_run *r, const struct kz_run_ask *ask,

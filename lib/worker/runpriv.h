@@ -60,10 +60,11 @@ struct kz_run {
 	int64_t began_us, ended_us, killed;
 	bool hit_disk, hit_inodes;
 	struct kz_run_marks before, after;
-	int64_t peak;      /* or the highest that was seen so far */
-	int64_t peak_from; /* what was charged when it began */
-	int64_t memory_bound,
-		memory_from; /* of the tenant's group; what it had when an installation began */
+	int64_t peak;          /* or the highest that was seen so far */
+	int64_t peak_from;     /* what was charged when it began */
+	int64_t memory_bound;  /* of the tenant's group */
+	int64_t memory_from;   /* what that had when an installation began */
+	int64_t packages_from; /* and what the packages' files had */
 };
 
 /* runio.c */
