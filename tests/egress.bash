@@ -264,7 +264,7 @@ eg_start() {
 	# what kz up starts lives in the inner namespace, and has a resolv.conf of its own
 	# shellcheck disable=SC2016,SC2317 # kz_start calls it; the words are those of sh
 	kz() { eg_inside unshare -m sh -c 'mount --bind "$EG/resolv.conf" /etc/resolv.conf && exec "$KZ_BIN/kz" "$@"' kz "$@"; }
-	kz_start KZ_EGRESS_RESOLVERS=198.51.100.53 SANDBOX_EGRESS_ALLOWED_PORTS=$EG_PORTS "$@"
+	kz_start SANDBOX_ACQUIRE_WAIT_SECONDS=120 KZ_EGRESS_RESOLVERS=198.51.100.53 SANDBOX_EGRESS_ALLOWED_PORTS=$EG_PORTS "$@"
 }
 
 eg_stop() {

@@ -52,6 +52,7 @@ same() {
 is_isolated() {
 	eg_mark
 	kz_run --approve t -l shell -c "$LOOK"
+	echo "status $status: $error"
 	same "what the program sees" "$output" "$(cat "$EG/nothing")" &&
 		same "the record's effective mode" "$(kz_record egress.effective)" none &&
 		same "the record's reason" "$(kz_record egress.reason)" "$1" &&
