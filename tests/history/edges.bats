@@ -78,13 +78,13 @@ PY
 }
 
 @test "INV-12 LEASE-4 under load tickets of members with room are served in their order" {
-	# Few workers for many clients, so that there is a line however fast the machine is.
+	# Few workers for many clients that keep them longer than clients take to begin, so that there is a line on any machine.
 	auth_bg controller.n1 controller d n1 "$dir" SANDBOX_MAX_CONCURRENT_PER_MEMBER=2 SANDBOX_POOL_MAX_ALLOCATED=4
 	control=$bg
 	auth_wait 10 is_open
 	clients=()
 	for i in $(seq 24); do
-		auth_bg "client.$i" client d "$dir" "actor$i" 6 15
+		auth_bg "client.$i" client d "$dir" "actor$i" 6 100
 		clients+=("$bg")
 	done
 	for pid in "${clients[@]}"; do
