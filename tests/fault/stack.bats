@@ -59,7 +59,9 @@ setup() {
 }
 
 workers() { find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%f\n' | sort; }
-controller() { jq -r .pid "$KZ_STATE/run/controller.json"; }
+# As s6 knows it: what the controller last wrote of itself may be of a life that met its fault since, and then its next life, which
+# began without one, would go on.
+controller() { kz_service_pid kz-controller; }
 is_back() { kz status -j 2>/dev/null | jq -e '.admission.open and .workers.warm >= 4 and .workers.leased == 0 and .workers.resetting == 0' >/dev/null; }
 
 # What is there is what is counted: no worker, cgroup or mount more, and none less.
@@ -192,12 +194,15 @@ a_reset() {
 are_met() { [ -z "$(find "$FAULTS" -name "create.*" -o -name "delete.*")" ]; }
 nothing_odd_after() { [ "$(sort -u "$FAULTS/trace-create" 2>/dev/null | wc -l)" -ge 4 ] && [ -s "$FAULTS/trace-delete" ] && nothing_odd; }
 
+kill_controller() { # it may just have met its fault, and be down
+	local pid
+	! pid=$(controller) || kill -9 "$pid" 2>/dev/null || true
+}
+
 # A life of the controller: it comes up, a worker dies, a program runs.
 is_taken() { [ ! -e "$FAULTS/controller" ]; }
 one_life() {
-	local old
-	old=$(controller)
-	kill -9 "$old" 2>/dev/null || true # it may just have met its fault
+	kill_controller
 	kz_wait 8 is_taken
 	kill_workers 1
 	a_run || true
@@ -209,7 +214,7 @@ one_life() {
 	kz_wait 20 nothing_odd
 	cp "$FAULTS/trace-controller" trace
 	rm "$FAULTS/tracing"
-	kill -9 "$(controller)" 2>/dev/null || true
+	kill_controller
 	kz_wait 20 nothing_odd
 	points trace 8 10 1 >list
 	[ "$(wc -l <list)" -ge 15 ]
