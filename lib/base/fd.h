@@ -20,6 +20,17 @@ enum kz_rc kz_fd_write_until(int fd, const void *p, size_t n, struct kz_deadline
 			     struct kz_err *err);
 /* Read to the end into b; err: KZ_E_IO, KZ_E_DATA past b->max. */
 enum kz_rc kz_fd_read_all(int fd, struct kz_buf *b, struct kz_err *err);
+/*
+ * A new empty file in memory that nobody can execute and that can be sealed; it is gone when its last
+ * descriptor is closed.
+ * in: name is for who looks at /proc.  out: fd, to be closed by the caller.  err: KZ_E_OS
+ */
+enum kz_rc kz_memory_file(const char *name, int *fd, struct kz_err *err);
+/* One with these n bytes in it, at its beginning.  err: KZ_E_OS, KZ_E_IO */
+enum kz_rc kz_memory_file_of(const char *name, const void *p, size_t n, int *fd,
+			     struct kz_err *err);
+/* To its beginning, where the next one reads; err: KZ_E_IO */
+enum kz_rc kz_fd_rewind(int fd, struct kz_err *err);
 /* Wait until fd is readable/writable; err: KZ_E_TEMPFAIL at the deadline, KZ_E_IO. events: POLLIN, POLLOUT */
 enum kz_rc kz_fd_wait(int fd, short events, struct kz_deadline until, struct kz_err *err);
 

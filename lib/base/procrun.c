@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -29,28 +28,6 @@ static void job_release(struct job *j)
 			close(fds[i]);
 }
 #define auto_job kz_auto(job_release)
-
-/* Input as a file: the child reads at its own pace and nothing is interleaved. */
-static enum kz_rc input_open(const void *in, size_t n, int *fd, struct kz_err *err)
-{
-	kz_auto_close int m = -1;
-	enum kz_rc rc;
-
-	if (n == 0) {
-		*fd = -1;
-		return KZ_OK;
-	}
-	m = memfd_create("kz-input", MFD_CLOEXEC);
-	if (m < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make an input file");
-	rc = kz_fd_write_all(m, in, n, err);
-	if (rc)
-		return rc;
-	if (lseek(m, 0, SEEK_SET) < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot rewind an input file");
-	*fd = kz_take_fd(&m);
-	return KZ_OK;
-}
 
 static enum kz_rc stream_open(struct stream *s, struct kz_buf *buf, int *far, struct kz_err *err)
 {
@@ -155,8 +132,10 @@ enum kz_rc kz_proc_run(const char *const *argv, const void *in, size_t n, struct
 {
 	kz_auto_close int input = -1;
 	struct kz_spawn s = { .argv = argv };
-	enum kz_rc rc = input_open(in, n, &input, err);
+	enum kz_rc rc = KZ_OK;
 
+	if (n) /* a file: the child reads at its own pace and nothing is interleaved */
+		rc = kz_memory_file_of("kz-input", in, n, &input, err);
 	s.stdin_fd = input;
 	return rc ? rc : kz_proc_run_as(&s, outbuf, errbuf, until, status, err);
 }

@@ -7,11 +7,11 @@
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/fd.h"
 
 #define API_KILL_PROCESS 3
 
@@ -71,12 +71,14 @@ static enum kz_rc build(const struct kz_filter_rule *rules, size_t n, uint32_t o
 			void **program, size_t *count, struct kz_err *err)
 {
 	kz_auto(ctx_release) scmp_filter_ctx ctx = seccomp_init(otherwise);
-	kz_auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
+	kz_auto_close int fd = -1;
 	kz_auto_free void *p = NULL;
 	off_t size;
 
-	if (!ctx || fd < 0)
+	if (!ctx)
 		return kz_err_sys(err, KZ_E_OS, "cannot make a filter");
+	if (kz_memory_file("filter", &fd, err))
+		return KZ_E_OS;
 	/*
 	 * libseccomp asks for this action by a call that gVisor lacks; a kernel that does not
 	 * know an action kills the caller, which is what is meant.

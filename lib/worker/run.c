@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -325,10 +324,9 @@ static void undo_start(struct kz_run *r)
 
 static enum kz_rc give_vectors(const struct kz_run_ask *ask, int *fd, struct kz_err *err)
 {
-	*fd = memfd_create("vectors", MFD_CLOEXEC);
-	if (*fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	return kz_fd_write_all(*fd, ask->vectors, ask->vectors_n, err);
+	enum kz_rc rc = kz_memory_file("vectors", fd, err);
+
+	return rc ? rc : kz_fd_write_all(*fd, ask->vectors, ask->vectors_n, err);
 }
 
 static void begin(struct kz_run *r, const struct kz_run_ask *ask, const struct kz_run_calls *calls,

@@ -22,6 +22,10 @@
 #include "base/mark.h"
 #include "base/str.h"
 
+#ifndef F_SEAL_EXEC
+#define F_SEAL_EXEC 0x0020
+#endif
+
 struct place {
 	char path[64];
 	int fd;
@@ -382,6 +386,45 @@ static void a_mark_tells_every_change(void **state)
 	assert_int_not_equal(kz_mark_dir(p->path), dir);
 }
 
+static void a_memory_file_is_read_from_its_beginning_and_never_executed(void **state)
+{
+	struct kz_buf b = KZ_BUF_INIT(64);
+	struct stat st;
+	int fd = -1, empty = -1;
+
+	(void)state;
+	assert_int_equal(kz_memory_file_of("kz-unit", "twelve bytes", 12, &fd, NULL), KZ_OK);
+	assert_int_equal(kz_fd_read_all(fd, &b, NULL), KZ_OK);
+	assert_string_equal(b.data, "twelve bytes");
+	assert_int_equal(kz_fd_rewind(fd, NULL), KZ_OK);
+	b.len = 0;
+	assert_int_equal(kz_fd_read_all(fd, &b, NULL), KZ_OK);
+	assert_int_equal(b.len, 12);
+	assert_int_equal(kz_memory_file_of("kz-unit", "", 0, &empty, NULL), KZ_OK);
+	assert_int_equal(fstat(empty, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_GET_SEALS) & F_SEAL_SEAL, 0);
+	if (fcntl(fd, F_GET_SEALS) & F_SEAL_EXEC) /* Linux 6.3 */
+		assert_int_equal(fchmod(fd, 0755), -1);
+	kz_buf_release(&b);
+	close(fd);
+	close(empty);
+}
+
+static void a_memory_file_that_cannot_be_made_leaves_no_descriptor(void **state)
+{
+	struct kz_err err = KZ_ERR_INIT;
+	char name[300];
+	int fd = -1;
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	assert_int_equal(kz_memory_file_of(name, "a", 1, &fd, &err), KZ_E_OS);
+	assert_int_equal(fd, -1);
+}
+
 #define IN_PLACE(fn) cmocka_unit_test_setup_teardown(fn, place_make, place_drop)
 
 int main(void)
@@ -401,6 +444,8 @@ int main(void)
 		IN_PLACE(unix_sockets_work_at_any_path_length),
 		IN_PLACE(unix_listen_replaces_stale_and_spares_the_rest),
 		IN_PLACE(unix_connect_to_a_full_queue_ends_at_the_deadline),
+		cmocka_unit_test(a_memory_file_is_read_from_its_beginning_and_never_executed),
+		cmocka_unit_test(a_memory_file_that_cannot_be_made_leaves_no_descriptor),
 		IN_PLACE(write_until_gives_up_when_nobody_reads),
 		IN_PLACE(lock_is_exclusive_until_closed),
 	};

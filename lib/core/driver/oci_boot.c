@@ -36,8 +36,11 @@ static void pass(struct kz_oci_boot *b, int fd, const char *name)
  */
 static enum kz_rc open_output(int *fd, struct kz_err *err)
 {
-	*fd = memfd_create("kz-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (*fd < 0 || ftruncate(*fd, OUTPUT_BYTES) != 0 ||
+	enum kz_rc rc = kz_memory_file("kz-output", fd, err);
+
+	if (rc)
+		return rc;
+	if (ftruncate(*fd, OUTPUT_BYTES) != 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
 		return kz_err_sys(err, KZ_E_OS, "cannot make memory for the worker's output");
 	return KZ_OK;

@@ -1,7 +1,6 @@
 /* Commits: the next generation of a workspace, whole or not at all. */
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -238,18 +237,12 @@ static enum kz_rc put_generation(struct work *w, struct kz_err *err)
 {
 	char object[KZ_OBJECT_NAME_MAX + 1];
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(KZ_GENERATION_MAX);
-	kz_auto_close int fd = memfd_create("kz-generation", MFD_CLOEXEC);
+	kz_auto_close int fd = -1;
 	struct kz_err e = KZ_ERR_INIT;
-	enum kz_rc rc;
+	enum kz_rc rc = kz_generation_write(&w->next, w->key, &text, err);
 
-	if (fd < 0) {
-		kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-		undo_blobs(w);
-		return err->rc;
-	}
-	rc = kz_generation_write(&w->next, w->key, &text, err);
 	if (!rc)
-		rc = kz_fd_write_all(fd, text.data, text.len, err);
+		rc = kz_memory_file_of("kz-generation", text.data, text.len, &fd, err);
 	if (!rc)
 		rc = still_sure(w, err);
 	if (rc) {

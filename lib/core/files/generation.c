@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/auto.h"
 #include "base/fd.h"
@@ -181,12 +180,12 @@ enum kz_rc kz_generation_get(struct kz_objects *o, const char *key, const char *
 {
 	char object[KZ_OBJECT_NAME_MAX + 1], sha256[KZ_SHA256_HEX];
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(KZ_GENERATION_MAX);
-	kz_auto_close int fd = memfd_create("kz-generation", MFD_CLOEXEC);
+	kz_auto_close int fd = -1;
 	int64_t size = 0;
-	enum kz_rc rc;
+	enum kz_rc rc = kz_memory_file("kz-generation", &fd, err);
 
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	if (rc)
+		return rc;
 	kz_generation_object(key, name, object);
 	rc = kz_objects_get(o, object, fd, KZ_GENERATION_MAX - 1, &size, sha256, until, err);
 	if (rc && kz_str_eq(err->reason, kz_reason_code(KZ_R_OBJECT_TOO_LARGE)))

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -108,10 +107,9 @@ enum kz_rc kz_image_read(struct kz_image *m, int tar_fd, const struct kz_tree_bo
 	struct kz_tree_sum sum;
 	enum kz_rc rc;
 
-	m->spool = memfd_create("kz-image", MFD_CLOEXEC);
-	if (m->spool < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_tree_unpack(tar_fd, b, &sink, &sum, cancel_fd, until, err);
+	rc = kz_memory_file("kz-image", &m->spool, err);
+	if (!rc)
+		rc = kz_tree_unpack(tar_fd, b, &sink, &sum, cancel_fd, until, err);
 	if (!rc && m->count)
 		qsort(m->entries, m->count, sizeof(*m->entries), order_entries);
 	return rc;

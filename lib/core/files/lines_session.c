@@ -1,7 +1,6 @@
 /* Reading and editing files of a workspace by shown lines. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -52,21 +51,6 @@ static enum kz_rc load(struct kz_workspace *w, struct kz_book *b, struct kz_err 
 	return kz_lines_decode(kz_buf_steal(&bytes), n, b, err);
 }
 
-static enum kz_rc memory_file(const char *p, size_t n, int *fd, struct kz_err *err)
-{
-	kz_auto_close int file = memfd_create("kz-lines", MFD_CLOEXEC);
-	enum kz_rc rc;
-
-	if (file < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_fd_write_all(file, p, n, err);
-	if (rc == KZ_OK && lseek(file, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_IO, "cannot rewind a memory file");
-	if (rc == KZ_OK)
-		*fd = kz_take_fd(&file);
-	return rc;
-}
-
 /* Files and record in one generation. */
 static enum kz_rc store(struct kz_workspace *w, struct kz_book *b, uint64_t since,
 			const struct kz_change *changes, size_t count, struct kz_err *err)
@@ -76,7 +60,7 @@ static enum kz_rc store(struct kz_workspace *w, struct kz_book *b, uint64_t sinc
 	enum kz_rc rc = kz_lines_encode(b, since, most(w), &bytes, err);
 
 	if (rc == KZ_OK)
-		rc = memory_file(bytes.data, bytes.len, &fd, err);
+		rc = kz_memory_file_of("kz-lines", bytes.data, bytes.len, &fd, err);
 	return rc == KZ_OK ? kz_workspace_change(w, changes, count, fd, err) : rc;
 }
 
@@ -265,7 +249,7 @@ static enum kz_rc changes_of(const struct kz_lines_change *c, struct kz_change *
 
 		if (a->op == KZ_EFFECT_REMOVE)
 			continue;
-		rc = memory_file(kz_buf_str(&a->bytes), a->bytes.len, &n.fd, err);
+		rc = kz_memory_file_of("kz-lines", kz_buf_str(&a->bytes), a->bytes.len, &n.fd, err);
 		if (rc == KZ_OK)
 			out[(*count)++] = n;
 	}

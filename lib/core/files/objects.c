@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -128,16 +127,14 @@ static enum kz_rc probe_twice(struct kz_objects *o, const char *name, int fd, bo
 enum kz_rc kz_objects_probe(struct kz_objects *o, bool *conditional, struct kz_deadline until,
 			    struct kz_err *err)
 {
-	kz_auto_close int fd = memfd_create("kz-probe", MFD_CLOEXEC);
+	kz_auto_close int fd = -1;
 	char id[KZ_ID_HEX], name[64];
 	enum kz_rc rc;
 
 	*conditional = false;
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a file in memory");
 	kz_random_id(id);
 	if ((rc = kz_str_format(name, sizeof(name), err, "probe/%s", id)) ||
-	    (rc = kz_fd_write_all(fd, "probe", 5, err)))
+	    (rc = kz_memory_file_of("kz-probe", "probe", 5, &fd, err)))
 		return rc;
 	rc = probe_twice(o, name, fd, conditional, until, err);
 	if (!rc)

@@ -80,11 +80,8 @@ static enum kz_rc stage_one(int dir, const struct kz_prj_file *f, int *out, stru
 				 kz_reason_text(KZ_R_RESOURCE_UNAVAILABLE));
 	if (kz_sys_before(KZ_SYS_STAGE))
 		return kz_refuse(err, KZ_R_PROJECTION_FAILED, NULL);
-	to = memfd_create("kz-projection", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (to < 0) {
-		kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	if (kz_memory_file("kz-projection", &to, err))
 		return kz_err_reason(err, kz_reason_code(KZ_R_PROJECTION_FAILED));
-	}
 	rc = copy(from, to, f, err);
 	if (rc != KZ_OK)
 		return rc;

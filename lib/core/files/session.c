@@ -2,7 +2,6 @@
 #include "core/files/session.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -208,12 +207,11 @@ enum kz_rc kz_workspace_tar(struct kz_workspace *w, int *fd, int64_t *size, stru
 
 	if (rc || *fd >= 0)
 		return rc;
-	file = memfd_create("kz-tar", MFD_CLOEXEC);
-	if (file < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_image_write(&none, file, &b, &sum, kz_deadline_in(KZ_SESSION_CALL), err);
-	if (!rc && lseek(file, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_IO, "cannot rewind a memory file");
+	rc = kz_memory_file("kz-tar", &file, err);
+	if (!rc)
+		rc = kz_image_write(&none, file, &b, &sum, kz_deadline_in(KZ_SESSION_CALL), err);
+	if (!rc)
+		rc = kz_fd_rewind(file, err);
 	if (rc)
 		return rc;
 	*size = sum.bytes;
@@ -265,14 +263,13 @@ enum kz_rc kz_workspace_file(struct kz_workspace *w, const char *path, int64_t m
 		return kz_refuse(err, KZ_R_FILE_TOO_LARGE,
 				 "%.200s has %lld bytes, at most %lld are allowed", path,
 				 (long long)e->head.size, (long long)max);
-	file = memfd_create("kz-file", MFD_CLOEXEC);
-	if (file < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_image_content(e, to_file, &file, err);
+	rc = kz_memory_file("kz-file", &file, err);
+	if (!rc)
+		rc = kz_image_content(e, to_file, &file, err);
+	if (!rc)
+		rc = kz_fd_rewind(file, err);
 	if (rc)
 		return rc;
-	if (lseek(file, 0, SEEK_SET) < 0)
-		return kz_err_sys(err, KZ_E_IO, "cannot rewind");
 	*size = e->head.size;
 	if (mode)
 		*mode = e->head.mode;

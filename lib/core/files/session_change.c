@@ -1,8 +1,8 @@
 /* One program at work on one workspace: changing it. */
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "core/files/session_parts.h"
 #include "rule/reason.h"
@@ -41,10 +41,8 @@ static enum kz_rc commit(struct kz_workspace *w, const struct kz_image *m, bool 
 	enum kz_rc rc = KZ_OK;
 
 	if (m) {
-		tar = memfd_create("kz-tar", MFD_CLOEXEC);
-		if (tar < 0)
-			return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-		if (m->count)
+		rc = kz_memory_file("kz-tar", &tar, err);
+		if (!rc && m->count)
 			rc = kz_image_write(m, tar, &b, &sum, kz_deadline_in(KZ_SESSION_CALL), err);
 		c.tree_fd = tar;
 		c.entries = (int64_t)m->count;

@@ -2,10 +2,10 @@
 #include "core/files/workspace.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "core/files/workspace_parts.h"
@@ -60,12 +60,12 @@ enum kz_rc kz_workspace_fetch(struct kz_objects *o, const char *key, const struc
 			      int *fd, struct kz_deadline until, struct kz_err *err)
 {
 	char object[KZ_OBJECT_NAME_MAX + 1], sha256[KZ_SHA256_HEX] = "";
-	kz_auto_close int file = memfd_create("kz-blob", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	kz_auto_close int file = -1;
 	struct kz_err e = KZ_ERR_INIT;
 	int64_t size = 0;
 
-	if (file < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
+	if (kz_memory_file("kz-blob", &file, err))
+		return err->rc;
 	kz_blob_object(key, b->id, object);
 	if (kz_objects_get(o, object, file, b->size, &size, sha256, until, &e)) {
 		if (is_reason(&e, KZ_R_OBJECT_MISSING))

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -16,25 +15,6 @@
 
 #define LINE_MAX_BYTES (20 << 20) /* a record has 16 MiB at most */
 #define CHUNKS_AT_ONCE 16
-
-/* Standard input as a file: read at the program's own pace. */
-static enum kz_rc input_open(const char *text, int *fd, struct kz_err *err)
-{
-	kz_auto_close int m = -1;
-	enum kz_rc rc;
-
-	*fd = -1;
-	if (!text)
-		return KZ_OK;
-	m = memfd_create("kz-mcp", MFD_CLOEXEC);
-	if (m < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make an input file");
-	rc = kz_fd_write_all(m, text, strlen(text), err);
-	if (!rc && lseek(m, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind an input file");
-	*fd = rc ? -1 : kz_take_fd(&m);
-	return rc;
-}
 
 static enum kz_rc spawn(struct kz_mcp_call *c, const struct kz_mcp_ask *ask,
 			const struct kz_mcp_command *command, struct kz_err *err)
@@ -46,8 +26,10 @@ static enum kz_rc spawn(struct kz_mcp_call *c, const struct kz_mcp_ask *ask,
 			      .new_session = true,
 			      .parent_death_signal = SIGTERM };
 	int ends[2], keep[KZ_MCP_INPUTS];
-	enum kz_rc rc = input_open(command->input, &in, err);
+	enum kz_rc rc = KZ_OK;
 
+	if (command->input) /* a file: read at the program's own pace */
+		rc = kz_memory_file_of("kz-mcp", command->input, strlen(command->input), &in, err);
 	if (!rc && pipe2(ends, O_CLOEXEC) < 0)
 		rc = kz_err_sys(err, KZ_E_OS, "cannot make a pipe");
 	if (rc)

@@ -1,6 +1,5 @@
 /* The command line of a call. */
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,15 +52,12 @@ static const char *relative(const char *path)
 /* A file in memory, from its start. in: n bytes. out: *fd, new */
 static enum kz_rc in_memory(const void *p, size_t n, int *fd, struct kz_err *err)
 {
-	kz_auto_close int m = memfd_create("kz-mcp", MFD_CLOEXEC);
-	enum kz_rc rc = KZ_OK;
+	kz_auto_close int m = -1;
+	enum kz_rc rc = kz_memory_file_of("kz-mcp", p, n, &m, err);
 
 	*fd = -1;
-	if (m < 0 || fchmod(m, 0644) < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make an input file");
-	rc = kz_fd_write_all(m, p, n, err);
-	if (!rc && lseek(m, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind an input file");
+	if (!rc && fchmod(m, 0644) < 0)
+		rc = kz_err_sys(err, KZ_E_OS, "cannot make an input file");
 	if (rc)
 		return rc;
 	*fd = m;

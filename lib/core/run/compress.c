@@ -2,7 +2,6 @@
 #include "core/run/compress.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -37,21 +36,6 @@ void kz_job_compress_add(const struct kz_job *j, struct kz_job_stream *s, const 
 	kz_buf_release(&s->whole);
 }
 
-/* The text as a file that the filter reads at its own pace. */
-static enum kz_rc input(const struct kz_buf *text, int *out, struct kz_err *err)
-{
-	kz_auto_close int fd = memfd_create("kz-compress", MFD_CLOEXEC);
-	enum kz_rc rc;
-
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make an input file");
-	rc = kz_fd_write_all(fd, text->data, text->len, err);
-	if (!rc && lseek(fd, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind an input file");
-	*out = rc ? -1 : kz_take_fd(&fd);
-	return rc;
-}
-
 static enum kz_rc filter(const struct kz_job *j, const struct kz_buf *in, size_t limit,
 			 struct kz_buf *out, struct kz_err *err)
 {
@@ -71,7 +55,7 @@ static enum kz_rc filter(const struct kz_job *j, const struct kz_buf *in, size_t
 	if (!rc)
 		rc = kz_str_format(cpu, sizeof cpu, err, "%lld", (long long)seconds);
 	if (!rc)
-		rc = input(in, &fd, err);
+		rc = kz_memory_file_of("kz-compress", in->data, in->len, &fd, err);
 	s.stdin_fd = fd;
 	if (!rc)
 		rc = kz_proc_run_as(&s, out, NULL, kz_deadline_in(KZ_SECONDS(seconds)), &status,

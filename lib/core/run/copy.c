@@ -1,11 +1,6 @@
 /* Copy a stream into a memory file, so that what was measured is what is sent. */
 #include <errno.h>
 #include <poll.h>
-#include <sys/mman.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
 #include "base/fd.h"
 #include "core/run/source.h"
@@ -44,15 +39,12 @@ static enum kz_rc copy_all(int fd, int64_t max, int cancel_fd, int to, int64_t *
 enum kz_rc kz_source_copy(int fd, int64_t max, int cancel_fd, int *out, int64_t *size,
 			  struct kz_err *err)
 {
-	kz_auto_close int to = memfd_create("kz-run", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-	enum kz_rc rc;
+	kz_auto_close int to = -1;
+	enum kz_rc rc = kz_memory_file("kz-run", &to, err);
 
-	if (to < 0 && errno == EINVAL) /* before Linux 6.3 */
-		to = memfd_create("kz-run", MFD_CLOEXEC);
-	if (to < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
 	*size = 0;
-	rc = copy_all(fd, max, cancel_fd, to, size, err);
+	if (!rc)
+		rc = copy_all(fd, max, cancel_fd, to, size, err);
 	if (rc)
 		return rc;
 	*out = kz_take_fd(&to);

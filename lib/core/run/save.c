@@ -1,9 +1,9 @@
 /* The workspace of a run: what the program left is kept after it ended by itself. */
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "core/files/tree.h"
 #include "core/run/keep_parts.h"
@@ -78,15 +78,14 @@ static enum kz_rc take(struct kz_job *j, enum kz_wk_tree tree, struct collect *c
 enum kz_rc kz_keep_collect(struct kz_job *j, enum kz_wk_tree tree, int64_t bytes, int64_t entries,
 			   int *tar, struct kz_tree_sum *sum, struct kz_err *err)
 {
-	kz_auto_close int fd = memfd_create("kz-tar", MFD_CLOEXEC);
+	kz_auto_close int fd = -1;
 	struct collect c = { .until = kz_keep_until(j),
-			     .tar = fd,
 			     .bounds = { .bytes = bytes, .entries = entries } };
-	enum kz_rc rc;
+	enum kz_rc rc = kz_memory_file("kz-tar", &fd, err);
 
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = take(j, tree, &c, err);
+	c.tar = fd;
+	if (!rc)
+		rc = take(j, tree, &c, err);
 	if (rc)
 		return rc;
 	*sum = c.sum;

@@ -200,10 +200,7 @@ static enum kz_rc read_text(struct kz_source *s, const char *code, const char *l
 		s->text = code;
 		return KZ_OK;
 	}
-	s->fd = memfd_create("kz-run", MFD_CLOEXEC);
-	if (s->fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	return kz_fd_write_all(s->fd, code, (size_t)s->size, err);
+	return kz_memory_file_of("kz-run", code, (size_t)s->size, &s->fd, err);
 }
 
 enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *code,
@@ -221,8 +218,7 @@ enum kz_rc kz_source_read(struct kz_source *s, const char *path, const char *cod
 		    read_file(s, path, language, cancel_fd, err);
 	if (!rc && !s->text) {
 		name_file(s, path);
-		if (lseek(s->fd, 0, SEEK_SET) < 0)
-			rc = kz_err_sys(err, KZ_E_OS, "cannot rewind the program");
+		rc = kz_fd_rewind(s->fd, err);
 	}
 	return rc;
 }

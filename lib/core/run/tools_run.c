@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -27,11 +26,10 @@ static enum kz_rc run_command(const struct kz_json *command, const struct kz_buf
 {
 	static const char *const nothing[] = { NULL };
 	const char *argv[KZ_TOOL_WORDS + 1] = { NULL };
-	kz_auto_close int input = memfd_create("kz-arguments", MFD_CLOEXEC);
+	kz_auto_close int input = -1;
 	struct kz_spawn s = { .argv = argv,
 			      .envp = nothing,
 			      .cwd = "/",
-			      .stdin_fd = input,
 			      .parent_death_signal = SIGKILL, /* nobody else would end it */
 			      .cancel_fd = &cancel_fd };
 	struct kz_err why = KZ_ERR_INIT;
@@ -39,9 +37,9 @@ static enum kz_rc run_command(const struct kz_json *command, const struct kz_buf
 
 	for (size_t i = 0; i < kz_json_count(command); i++)
 		argv[i] = kz_json_str_value(kz_json_at(command, i));
-	if (input < 0 || kz_fd_write_all(input, in->data, in->len, &why) != KZ_OK ||
-	    lseek(input, 0, SEEK_SET) < 0)
+	if (kz_memory_file_of("kz-arguments", in->data, in->len, &input, &why) != KZ_OK)
 		return kz_refuse(err, KZ_R_TOOL_FAILED, "its arguments could not be written");
+	s.stdin_fd = input;
 	if (kz_proc_run_as(&s, out, NULL, until, &status, &why) != KZ_OK)
 		return kz_refuse(err, KZ_R_TOOL_FAILED, "%s",
 				 why.rc == KZ_E_TEMPFAIL ? "the tool was not done in time" :

@@ -1,5 +1,4 @@
 /* The worker of a run: connect and bind; then put program and inputs in place. */
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -47,14 +46,8 @@ enum kz_rc kz_job_put_text(struct kz_job *j, const char *name, const char *text,
 			   struct kz_deadline until, struct kz_err *err)
 {
 	kz_auto_close int fd = -1;
-	enum kz_rc rc;
+	enum kz_rc rc = kz_memory_file_of("kz-run", text, n, &fd, err);
 
-	fd = memfd_create("kz-run", MFD_CLOEXEC);
-	if (fd < 0)
-		return kz_err_sys(err, KZ_E_OS, "cannot make a memory file");
-	rc = kz_fd_write_all(fd, text, n, err);
-	if (!rc && lseek(fd, 0, SEEK_SET) < 0)
-		rc = kz_err_sys(err, KZ_E_OS, "cannot rewind a memory file");
 	return rc ? rc :
 		    kz_wk_put(j->worker, j->lease.id, KZ_WK_CODE, name, fd, (int64_t)n, 0444, until,
 			      NULL, err);
