@@ -7,6 +7,7 @@ usage: cut.py expiry STATE            a stream whose grant expires in 3 s
        cut.py many STATE COUNT SLOW PID  so many idle tunnels, and clients that send their heads slowly; then one more; PID
                                          is the proxy's, whose memory is looked at
        cut.py unresolved STATE COUNT  so many lookups and dials without an answer; another grant is served meanwhile
+       cut.py late STATE              a lookup and a dial without an answer, whose grant expires in 4 s
        cut.py names STATE EACH MOST PID  lookups that are never answered: EACH of a grant and no more, MOST in all; prints the
                                          health's count and the proxy's memory
        cut.py unread STATE COUNT PID  so many streams that nobody reads
@@ -120,6 +121,14 @@ def unresolved(state, count):
     waiting = sum(c.is_open(0.001) for c in held)
     print(f"{waiting} of {count} still wait")
     assert waiting > int(count) / 2, "they ended first, so this shows nothing"
+    for c in held:
+        assert proxy.status(c.head()) == 403
+
+
+def late(state):
+    """The grant ends before the lookup or the dial does."""
+    token, execution = mint.grant(state, "public_internet", exp=mint.stamp(int(time.time()) + 4))
+    held = [proxy.Conn(execution).send(proxy.connect_head(name, grant=token)) for name in ("silent.odd.lab:443", "dead.odd.lab:8443")]
     for c in held:
         assert proxy.status(c.head()) == 403
 

@@ -139,6 +139,15 @@ while True:
 	eg_set KZ_PROXY_CONNECT_SECONDS=5
 }
 
+@test "PROXY-17 AUD-6 a lookup or a dial that its grant's end interrupts is recorded as that" {
+	eg_mark
+	eg_set KZ_PROXY_CONNECT_SECONDS=60
+	ends late "$KZ_STATE"
+	eg_set KZ_PROXY_CONNECT_SECONDS=5
+	kz_wait 5 eg_is_denied grant_expired silent.odd.lab 443
+	kz_wait 5 eg_is_denied grant_expired dead.odd.lab 8443
+}
+
 @test "PROXY-19 names of one grant that are looked up at once have a bound, and all have one; the refusal tells nothing" {
 	eg_set KZ_PROXY_CONNECT_SECONDS=120
 	ends names "$KZ_STATE" 64 2048 "$(proxy_pid)"

@@ -103,7 +103,7 @@ void kz_px_dial_late(struct kz_px_conn *c)
 	if (c->answer_at < c->answer_count && kz_px_standing(c) == KZ_R_NONE)
 		kz_px_dial(c);
 	else
-		kz_px_refuse(c, KZ_R_CONNECT_TIMEOUT);
+		kz_px_refuse_late(c, KZ_R_CONNECT_TIMEOUT);
 }
 
 void kz_px_dialled(struct kz_px_conn *c, uint32_t events)

@@ -36,6 +36,13 @@ enum kz_reason kz_px_standing(const struct kz_px_conn *c)
 	return kz_revoked_has(w->revoked, g) ? KZ_R_GRANT_REVOKED : KZ_R_NONE;
 }
 
+void kz_px_refuse_late(struct kz_px_conn *c, enum kz_reason otherwise)
+{
+	enum kz_reason why = kz_px_standing(c);
+
+	kz_px_refuse(c, why != KZ_R_NONE ? why : otherwise);
+}
+
 static enum kz_reason verify(struct kz_px_conn *c, const char *token, size_t n, const char *digest)
 {
 	const struct kz_px_world *w = c->loop->world;

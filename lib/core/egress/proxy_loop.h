@@ -64,6 +64,8 @@ void kz_px_judge(struct kz_px_conn *c, const struct kz_httphead *h);
 void kz_px_judge_again(struct kz_px_conn *c);
 /* May its grant still stand, by the set now in force? out: KZ_R_NONE, or why not */
 enum kz_reason kz_px_standing(const struct kz_px_conn *c);
+/* Refuse what took too long: its grant's end is the reason where that came first. */
+void kz_px_refuse_late(struct kz_px_conn *c, enum kz_reason otherwise);
 
 /* -- proxy_dial.c -- */
 

@@ -49,12 +49,11 @@ static void late(struct kz_px_conn *c)
 	switch (c->state) {
 	case KZ_PX_HEAD: kz_px_refuse(c, KZ_R_HEAD_TIMEOUT); return;
 	case KZ_PX_PARKED: kz_px_judge_again(c); return;
-	case KZ_PX_RESOLVE: kz_px_refuse(c, KZ_R_DNS_FAILED); return;
+	case KZ_PX_RESOLVE: kz_px_refuse_late(c, KZ_R_DNS_FAILED); return;
 	case KZ_PX_CONNECT: kz_px_dial_late(c); return;
 	case KZ_PX_PLAIN:
 		if (!c->plain->is_begun) {
-			kz_px_refuse(c, expiry(c) <= kz_time_boot_ms() ? KZ_R_GRANT_EXPIRED :
-									 KZ_R_CONNECT_TIMEOUT);
+			kz_px_refuse_late(c, KZ_R_CONNECT_TIMEOUT);
 			return;
 		}
 		kz_px_close(c, true);
