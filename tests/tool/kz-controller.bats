@@ -21,6 +21,23 @@ begin() {
 	c_verifies "$dir"
 }
 
+@test "LEASE-18 beginning and ending as told is nothing to warn of; what fails is" {
+	begin
+	c_wait 10 c_settled "$dir" 3
+	c_valkey_stop "$dir"
+	c_wait 10 c_is_closed "$dir" coordination_unavailable
+	c_valkey "$dir"
+	c_wait 10 c_is_open "$dir"
+	c_stop "$dir"
+	grep -q 'info: admission closed reason=deployment_closed' "$dir/err"
+	# nothing else than what the missing Valkey was
+	run grep -E 'warning|error' "$dir/err"
+	echo "$output"
+	[[ $output == *"admission closed reason=coordination_unavailable"* ]]
+	run grep -vc coordination_unavailable <<<"$output"
+	[ "$output" = 0 ]
+}
+
 @test "POOL-11 DEP-8 a second controller of one state directory is refused and disturbs nothing" {
 	local rc=0 had
 	begin

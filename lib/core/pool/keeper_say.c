@@ -45,20 +45,35 @@ void kz_keeper_close(struct kz_keeper *k, const struct kz_err *why)
 		kz_keeper_fault(k, &own);
 }
 
-/* What keeps admission closed; NULL when nothing does. in: other is filled when the cause has no record of its own */
-static const struct kz_err *obstacle(const struct kz_keeper *k, struct kz_err *other)
+/* An operator's word goes before what fails on the way down. */
+static bool is_to_close(const struct kz_keeper *k)
+{
+	return k->ends > 0 || k->is_closed_by_operator;
+}
+
+/* The first part that does not work; NULL when all do. */
+static const struct kz_err *broken(const struct kz_keeper *k)
 {
 	const struct kz_err *const parts[] = { &k->bad_conf, &k->bad_valkey, &k->bad_image,
 					       &k->bad_driver, &k->bad_audit };
 
-	/* An operator's word goes before what fails on the way down. */
-	if (k->ends > 0 || k->is_closed_by_operator) {
-		kz_refuse(other, KZ_R_DEPLOYMENT_CLOSED, NULL);
-		return other;
-	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i]->rc != KZ_OK)
 			return parts[i];
+	return NULL;
+}
+
+/* What keeps admission closed; NULL when nothing does. in: other is filled when the cause has no record of its own */
+static const struct kz_err *obstacle(const struct kz_keeper *k, struct kz_err *other)
+{
+	const struct kz_err *part = broken(k);
+
+	if (is_to_close(k)) {
+		kz_refuse(other, KZ_R_DEPLOYMENT_CLOSED, NULL);
+		return other;
+	}
+	if (part)
+		return part;
 	if (k->is_published && k->is_reconciled)
 		return NULL;
 	kz_refuse(other, k->is_published ? KZ_R_NOT_RECONCILED : KZ_R_IMAGE_UNPUBLISHED, NULL);
@@ -149,9 +164,9 @@ void kz_keeper_say(struct kz_keeper *k)
 	else if (k->is_open)
 		kz_log(KZ_LOG_INFO, "admission open", "node", k->conf.set.kz_node, "image",
 		       k->image, NULL);
-	else
-		kz_log(KZ_LOG_WARNING, "admission closed", "reason", k->why.reason, "text",
-		       k->why.text, NULL);
+	else /* to begin and to end as told is nothing to warn of */
+		kz_log(broken(k) && !is_to_close(k) ? KZ_LOG_WARNING : KZ_LOG_INFO,
+		       "admission closed", "reason", k->why.reason, "text", k->why.text, NULL);
 	k->said = k->why;
 	k->is_logged = true;
 	k->has_said = write_report(k, &err) == KZ_OK;
