@@ -13,7 +13,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.dirname(os.environ.get("KZ_BIN") or f"{ROOT}/build/bin")
-SHIM = {"python": ["/usr/bin/python3", "-I", f"{BUILD}/shim/kernel.py"], "node": ["node", f"{BUILD}/shim/kernel.mjs"]}
+SHIM = {"python": ["/usr/bin/python3", "-IB", f"{BUILD}/shim/kernel.py"], "node": ["node", f"{BUILD}/shim/kernel.mjs"]}
 
 
 def is_plain(o):

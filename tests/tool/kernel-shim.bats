@@ -296,6 +296,44 @@ CELLS
 	is 5 .out Thing
 }
 
+@test "KRN-3 a name that could not be restored says so beside its NameError, with the reason" {
+	cells python <<'CELLS'
+open('helper.py', 'w').write('class Thing:\n    pass\n')
+import helper
+t = [helper.Thing()]
+%%
+open('helper.py', 'w').write('class Other:\n    pass\n')
+%%
+t
+%%
+import os; os.remove('helper.py')
+%%
+helper.Thing
+CELLS
+	is 3 '.err | split("\n")[-2]' "kernel: t is kept, but could not be restored now: AttributeError: Can't get attribute 'Thing' on <module 'helper' from '$space/helper.py'>"
+	is 5 '.err | split("\n")[-2]' "kernel: helper is kept, but could not be restored now: ModuleNotFoundError: No module named 'helper'"
+}
+
+@test "KRN-3 KRN-8 a large value that pickles itself as a buffer, as arrays do, is kept, and one over the bound is told so" {
+	cells python '{"value_bytes": 1000000}' <<'CELLS'
+import pickle
+class Array:
+    def __init__(self, data): self.data = data
+    def __reduce_ex__(self, protocol): return Array, (pickle.PickleBuffer(self.data),)
+small, large, over = Array(b'x' * 10), Array(bytearray(b'y' * 700000)), Array(b'z' * 1100000)
+%%
+len(small.data), len(large.data)
+CELLS
+	is 1 "$lost" over
+	is 1 '.report.lost[0].reason' "it has more than 1000000 bytes (KZ_KERNEL_VALUE_BYTES); keep it in a file instead"
+	is 2 .out "(10, 700000)"
+}
+
+@test "what a traceback marks in the last line of a cell is what failed, with an end of the line or without" {
+	printf 'x = 1\nx / 0' | cells python
+	is 1 '.err | split("\n")[2:4] | tojson' '["    x / 0","    ~~^~~"]'
+}
+
 @test "KRN-16 a state that was cut, altered or made up is told and runs on" {
 	local blob
 	cells python <<<'x, y = [1], [2]'
@@ -688,6 +726,45 @@ CELLS
 	is 10 '.report.notes[0]' "state.two and state.one share an object: they are copies in the next cell"
 	is 12 .out "{}"
 	[ "$(ls -A "$space")" = .kz-kernel-node.json ]
+}
+
+@test "Node: the last expression is shown, also one in brackets, and what stands in a comment is none" {
+	cells node <<'CELLS'
+[1, 2].map((x) => x * 2)
+%%
+({ a: 1 })
+%%
+// twice; the array
+const list = [3];
+[...list, 4].length
+%%
+const a = 1; (a + 1)
+%%
+console.log('x'); // shown; done
+%%
+state.n = 5 // -> {n} ok
+%%
+const b = [[7]]
+[0]
+%%
+const c = 2
+(function () { console.log('never') })
+%%
+`text`
+%%
+-1
+CELLS
+	is 1 .out "[ 2, 4 ]"
+	is 2 .out "{ a: 1 }"
+	is 3 .out 2
+	is 4 .out 2
+	is 5 '[.status, .out] | tojson' '[0,"x\n"]'
+	is 6 '[.status, .out] | tojson' '[0,"5\n"]'
+	# a line that goes on is no expression of its own, as in any JavaScript
+	is 7 '[.status, .out] | tojson' '[0,""]'
+	is 8 .status 1
+	is 9 .out "'text'"
+	is 10 .out -1
 }
 
 @test "KRN-4 Node: what is told is one line of plain text, each key stands for itself, and what a cell did to objects and JSON runs nowhere" {

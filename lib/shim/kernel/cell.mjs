@@ -16,6 +16,14 @@ function compiles(body) {
 	}
 }
 
+// Does a statement end where head does? Not within a comment, where anything may follow; and not before what would go on with
+// an expression, unless there is none or a ';' stands between them.
+function isEnded(head, tail) {
+	if (compiles(`${head}#`)) return false;
+	const before = head.replace(/^\s*\/\/.*$/gm, '').trim();
+	return !before || before.endsWith(';') || !/^\s*[.,?:+\-*/%&|^<>=()\[\]`]/.test(tail);
+}
+
 // Where the last statement may begin: after a line end, ';' or '}', at the top level. Found by trying, latest first.
 function withLast(text) {
 	const trimmed = text.replace(/[\s;]+$/, '');
@@ -30,7 +38,7 @@ function withLast(text) {
 		// what stands before must be whole statements, and the rest one expression
 		if (/^\s*(function|class|async\s+function|\{)/.test(tail)) { if (compiles(trimmed)) return undefined; continue; }
 		const head = trimmed.slice(0, starts[i]);
-		if (compiles(`__kz_show__(await (${tail}\n))`) && compiles(head) && compiles(`${head}\n;(${tail}\n)`) && !/^\s*[.,?:+\-*/%&|^<>=()\[\]]/.test(tail))
+		if (compiles(`__kz_show__(await (${tail}\n))`) && compiles(head) && compiles(`${head}\n;(${tail}\n)`) && isEnded(head, tail))
 			return `${head};__kz_show__(await (${tail}\n))`;
 	}
 	return undefined;

@@ -110,9 +110,17 @@ class CellRun:
 				sys.excepthook(type(e), e, tb)
 		except BaseException:
 			traceback.print_exception(type(e), e, tb)
-		why = self.kernel.gone.get(getattr(e, "name", None)) if isinstance(e, NameError) else None
+		if isinstance(e, NameError):
+			self.hint(getattr(e, "name", None))
+
+	def hint(self, name):
+		"""Why a name that an earlier cell had is not there."""
+		why = self.kernel.gone.get(name)
 		if why:
-			print(f"kernel: {e.name} was not kept after its cell: {why}", file=sys.stderr)
+			print(f"kernel: {name} was not kept after its cell: {why}", file=sys.stderr)
+		for x in self.kernel.report["restore_lost"]:
+			if x["name"] == name:
+				print(f"kernel: {name} is kept, but could not be restored now: {x['reason']}", file=sys.stderr)
 
 	def names(self, tree):
 		"""Imports and definitions of the cell, in their order."""

@@ -20,7 +20,7 @@ class Bounded(BytesIO):
 		self.most, self.error = most, error
 
 	def write(self, data):
-		if self.tell() + len(data) > self.most:
+		if self.tell() + memoryview(data).nbytes > self.most:  # a buffer of an array has no len
 			raise self.error
 		return super().write(data)
 

@@ -36,7 +36,8 @@ class Sources:
 		lines = list(linecache.cache.get(file, (0, None, [], file))[2])
 		lines += ["\n"] * (line - 1 + len(rows) - len(lines))
 		for i, row in enumerate(rows, line - 1):
-			lines[i] = row if lines[i] == "\n" else lines[i]
+			if lines[i] == "\n":
+				lines[i] = row if row[-1:] == "\n" else row + "\n"  # each has an end, or marks in it are one off
 		linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
 
 	@staticmethod
