@@ -170,10 +170,28 @@ console.log(h.answer, h.deep, h2.answer, d.a)'; do
 	echo 'import { answer } from "./helper.mjs"; console.log(answer)' >prog.mjs
 	kz_run -i helper.mjs prog.mjs
 	[ "$output" = 42 ] || { echo "$error"; false; }
+	# also of a program whose name does not say that it is a module, and by import()
+	kz_run -i helper.mjs -l node - <prog.mjs
+	[ "$output" = 42 ] || { echo "$error"; false; }
+	echo 'import("./helper.mjs").then((m) => console.log(m.answer, typeof require))' >prog.js
+	kz_run -i helper.mjs prog.js
+	[ "$output" = "42 function" ] || { echo "$error"; false; }
 	echo 'require("./missing")' >prog.js
 	kz_run prog.js
 	[ "$status" -eq 1 ]
 	[[ $error == *"Cannot find module './missing'"* ]]
+}
+
+@test "WS-1 EXEC-3 a module of the workspace that was edited is the new one, however soon after; imports leave nothing there" {
+	local n
+	# the same size, and most likely the same second
+	for n in 1 2 3 4; do
+		echo "V = $n" >mod.py
+		kz_run -A a -C edited -i mod.py - <<<'import mod; print(mod.V)'
+		[ "$output" = "$n" ]
+		kz_run -A a -C edited -k -c 'import mod, os; print(mod.V, sorted(x for x in os.listdir() if x[0] != "."))' </dev/null
+		[ "$output" = "$n ['mod.py']" ]
+	done
 }
 
 @test "OUT-3 inputs arrive, declared outputs come back whole with size, digest and type" {

@@ -130,9 +130,10 @@ static void test_exec3_code_of_an_option_goes_by_argument(void **state)
 	assert_int_equal(kz_source_read(&s, NULL, "print(1)", NULL, -1, &err), KZ_OK);
 	argv = kz_source_argv(&s, NULL, 0, path);
 	assert_string_equal(argv[0], "/usr/bin/python3");
-	assert_string_equal(argv[1], "-c");
-	assert_string_equal(argv[2], "print(1)");
-	assert_null(argv[3]);
+	assert_string_equal(argv[1], "-B");
+	assert_string_equal(argv[2], "-c");
+	assert_string_equal(argv[3], "print(1)");
+	assert_null(argv[4]);
 	free(argv);
 	kz_source_release(&s);
 	/* too long for an argument, not UTF-8, or an option in node's eyes: a file */

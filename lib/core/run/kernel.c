@@ -98,7 +98,7 @@ const char **kz_kernel_argv(struct kz_job *j)
 	static const struct {
 		const char *program, *flag, *shim, *cell;
 	} parts[] = {
-		[KZ_LANG_PYTHON] = { "/usr/bin/python3", "-I", KZ_SOURCE_DIR "/.kz-kernel.py",
+		[KZ_LANG_PYTHON] = { "/usr/bin/python3", "-IB", KZ_SOURCE_DIR "/.kz-kernel.py",
 				     KZ_SOURCE_DIR "/cell.py" },
 		[KZ_LANG_NODE] = { "/usr/bin/node", "--no-warnings",
 				   KZ_SOURCE_DIR "/.kz-kernel.mjs", KZ_SOURCE_DIR "/cell.js" },

@@ -24,8 +24,10 @@ static const char text[] =
 	"		try { return await next(name, { ...at, parentURL: 'file://${space}/x' }); } catch (_) { throw e; }\n"
 	"	}\n"
 	"}`;\n"
-	"if (M.register && /\\.mjs$/.test(process.argv[1] || ''))\n"
-	"	M.register('data:text/javascript,' + encodeURIComponent(hook));\n";
+	"const imports = () => {\n"
+	"	try { return /\\bimport\\b/.test(require('fs').readFileSync(process.argv[1], 'utf8')); } catch (_) { return false; }\n"
+	"};\n"
+	"if (M.register && imports()) M.register('data:text/javascript,' + encodeURIComponent(hook));\n";
 
 const char *kz_source_shim(const struct kz_source *s, size_t *n)
 {

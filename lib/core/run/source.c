@@ -232,12 +232,15 @@ void kz_source_release(struct kz_source *s)
 const char **kz_source_argv(const struct kz_source *s, const char *const *args, size_t count,
 			    char path[300])
 {
-	const char **argv = calloc(count + 6, sizeof(*argv));
+	const char **argv = calloc(count + 7, sizeof(*argv));
 	size_t n = 0;
 
 	if (!argv)
 		return NULL;
 	argv[n++] = languages[s->language].program;
+	/* what is compiled of a module counts as long as the second and the size of its file stay: an edit can be quicker */
+	if (s->language == KZ_LANG_PYTHON)
+		argv[n++] = "-B";
 	if (s->text) {
 		argv[n++] = languages[s->language].flag;
 		argv[n++] = s->text;
