@@ -43,6 +43,11 @@ enum kz_rc kz_json_parse(const char *p, size_t n, struct kz_json **out, struct k
 		return kz_err_set(err, KZ_E_OS, "out of memory for JSON");
 	if (!j) {
 		/* What stands there may be a secret: the place is enough. */
+		if (json_error_code(&e) == json_error_null_character)
+			return kz_err_set(
+				err, KZ_E_DATA,
+				"malformed JSON at line %d column %d: the character U+0000 is in no text here",
+				e.line, e.column);
 		near = strstr(e.text, " near ");
 		return kz_err_set(err, KZ_E_DATA, "malformed JSON at line %d column %d: %.*s",
 				  e.line, e.column,

@@ -60,6 +60,7 @@ both() {
 
 @test "MCP: it reads, edits and lists the workspace that runs work on" { both files; }
 @test "MCP: cells of a kernel keep their variables, and what is not kept is told" { both kernel; }
+@test "MCP KRN-8 KRN-15: what of variables and files lasts, and why not, is in the text that a model reads" { both lasting; }
 @test "MCP: files come with a call, by their content" { both inputs; }
 @test "MCP EXEC-17: it tells that runs have no network, and no argument gives them one" { both scope; }
 @test "MCP: it sees progress, which only grows" { both progress; }

@@ -162,6 +162,28 @@ const scenarios = {
 		assert.deepEqual([shell.isError, shell.structuredContent.reason], [true, 'kernel_language']);
 	},
 
+	// what lasts and what does not is in the text, which is all that many models see
+	async lasting(client) {
+		const cell = async (code, more = {}) => (await client.call('run_code', { kernel: true, code, ...more })).content[0].text;
+		await cell('import mod\nt = mod.T()', { files: [{ path: 'mod.py', text: 'class T: pass\n' }] });
+		assert.match(await cell('"t" in globals()', { files: [{ path: 'mod.py', text: 'x = 1\n' }] }), /^False\n\[kept, but not restored now: t: AttributeError: .*\]\n$/);
+		const over = await cell('a, b, c = [bytes([i]) * (3 << 20) for i in range(3)]');
+		assert.match(over, /^\[variables stay as they were before this cell: the state of the kernel is over its bound and was not kept\]\n$/);
+		assert.match(await cell('import os; os._exit(0)'), /^\[variables stay as they were before this cell: the cell ended without a report/);
+		assert.match(await cell('x = 1\nif x', {}), /SyntaxError[^]*\[variables stay as they were before this cell\]\n$/);
+		const node = (code) => cell(code, { language: 'node' });
+		assert.match(await node('state.a = {}; state.b = state.a; 1'), /^1\n\[note: state.b and state.a share an object: they are copies in the next cell\]\n$/);
+		assert.match(await node('setInterval(() => {}, 1000); 2'), /^2\n\[note: pending_handles: /);
+		// a bound ends more than the program: files that it wrote are gone
+		const bounded = await cell('open("gone", "w").write("x")\nwhile True: pass', { timeout_ms: 1500 });
+		assert.match(bounded, /wall_exceeded.*\n\[variables stay as they were before this cell\]\n\[files of the workspace stay as they were before this run\]\n$/);
+		const run = async (code, more = {}) => (await client.call('run_code', { code, ...more })).content[0].text;
+		assert.match(await run('open("gone", "w").write("x")\nwhile True: pass', { timeout_ms: 1500 }), /\[files of the workspace stay as they were before this run\]\n$/);
+		assert.match(await run('open("gone", "wb").write(bytes(9 << 20))'), /workspace_over_bound: .*\n\[files of the workspace stay as they were before this run\]\n$/);
+		assert.equal(await run('import os; print(os.path.exists("gone")); open("there", "w").write("x"); raise SystemExit(3)'), 'False\n[exit status 3]\n');
+		assert.equal(await run('import os; print(os.path.exists("there"))'), 'True\n');
+	},
+
 	async files(client) {
 		// before the first file there are none, which is no error
 		const fresh = await client.call('list_files', {});
@@ -279,12 +301,15 @@ const scenarios = {
 		const written = 'open("nosuchmodule.py", "w").write("N = 7")\nimport nosuchmodule\nprint(nosuchmodule.N)';
 		const looked = await client.call('run_code', { code: written });
 		assert.deepEqual([looked.isError, looked.structuredContent.reason], [true, 'dependency_install_failed']);
+		assert.match(looked.content[0].text, /nosuchmodule: .*; the program imports it: .*infer_packages false/);
 		const own = await client.call('run_code', { code: written, infer_packages: false });
 		assert.deepEqual([own.isError, own.structuredContent.stdout.head], [false, '7\n']);
 		const none = await client.call('run_code', { packages: ['nosuchpackage'], code: 'print("ran")' });
 		assert.deepEqual([none.isError, none.structuredContent.outcome, none.structuredContent.reason], [true, 'not_run', 'dependency_install_failed']);
 		assert.deepEqual(none.structuredContent.not_run.packages, ['nosuchpackage']);
-		assert.match(none.content[0].text, /nosuchpackage/);
+		assert.match(none.content[0].text, /nosuchpackage: (?!.*imports it)/);
+		const version = await client.call('run_code', { packages: ['pure==5.0'], code: 'print("ran")' });
+		assert.match(version.content[0].text, /pure: the installer failed: no version fits/);
 	},
 
 	async refusals(client) {

@@ -56,7 +56,15 @@ talk() {
 		head -c 12000000 /dev/zero | tr '\0' x
 		printf '"}}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n'
 	} | served
-	is 'map([.id, .error.code])' '[[null,-32600],[2,null]]'
+	is 'map([.id, .error.code])' '[[1,-32600],[2,null]]'
+	# whoever asked is told, also where that stands at the end, as clients write it; of one that never ends nobody is known
+	{
+		printf '{"method":"ping","params":{"id":9,"x":"\\"'
+		head -c 6000000 /dev/zero | tr '\0' x
+		printf '"},"jsonrpc":"2.0","id":"b"}\n{"method":"ping","jsonrpc":"2.0","id":3,"params":{"x":"'
+		head -c 6000000 /dev/zero | tr '\0' x
+	} | served
+	is 'map([.id, .error.code])' '[["b",-32600],[null,-32600]]'
 	# deeper than anything may be
 	{
 		head -c 100000 /dev/zero | tr '\0' '['
@@ -66,6 +74,20 @@ talk() {
 	# bytes that are no UTF-8, and a zero byte
 	printf '{"jsonrpc":"2.0","id":1,"method":"\xff"}\n{"jsonrpc":"2.0","id":1,"method":"a\0b"}\n{"jsonrpc":"2.0","id":1,"method":"a\\u0000b"}\n' | served
 	is 'map(.error.code)' '[-32700,-32700,-32700]'
+	is 'map(.id)' '[1,1,1]'
+}
+
+@test "a request that no parser takes is answered with its id, so that no client waits for it; what is uncertain has none" {
+	printf '%s\n' '{"method":"tools/call","params":{"name":"run_code","arguments":{"code":"a\u0000b"},"_meta":{"id":7}},"jsonrpc":"2.0","id":1}' \
+		'{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"run_code","arguments":{"code":"half \ud800"}}}' \
+		'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"n":99999999999999999999}}' \
+		'{"jsonrpc":"2.0","id":4,"method":"ping","params":{"n":1,"n":2}}' \
+		'{"jsonrpc":"2.0","id":5,"method":"ping","params":{}' '{"jsonrpc":"2.0","id":6,"method":"ping"}}' '[{"jsonrpc":"2.0","id":7,"method":"x\u0000"}]' \
+		'{"jsonrpc":"2.0","id":8,"id":9,"method":"ping"}' '{"jsonrpc":"2.0","id":10,"result":"\u0000"}' '{"jsonrpc":"2.0","id":1.5,"method":"\u0000"}' \
+		'{"jsonrpc":"2.0","id":12,"method":"ping"} x' '{"jsonrpc":"2.0","id":"\u0000","method":"ping"}' '{"jsonrpc":"2.0","id":13,"method":"ping"}' | served
+	is 'map(.id)' '[1,"two",3,4,null,null,null,null,null,null,null,null,13]'
+	is '.[:-1] | map(.error.code) | unique' '[-32700]'
+	is '.[0].error.message | test("U\\+0000")' true
 }
 
 @test "notifications and responses are never answered" {

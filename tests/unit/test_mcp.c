@@ -65,7 +65,7 @@ static void each_line_is_of_one_kind(void **state)
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}x", KZ_MCP_BAD,
 		  KZ_MCP_PARSE_ERROR, "" },
 		{ "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", KZ_MCP_BAD,
-		  KZ_MCP_PARSE_ERROR, "" },
+		  KZ_MCP_PARSE_ERROR, "1" },
 	};
 
 	(void)state;

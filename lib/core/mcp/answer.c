@@ -64,19 +64,6 @@ static void add_stream(struct kz_buf *b, const struct kz_json *view, const char 
 				    (long long)omitted(view, key), tail);
 }
 
-/* Of a cell: which variables the next one will not have. */
-static void add_kernel(struct kz_buf *b, const struct kz_json *kernel)
-{
-	const struct kz_json *lost = kz_json_get(kernel, "lost");
-
-	for (size_t i = 0; i < kz_json_count(lost); i++)
-		(void)kz_buf_printf(b, NULL, "[not kept: %s: %s]\n",
-				    kz_json_str(kz_json_at(lost, i), "name", ""),
-				    kz_json_str(kz_json_at(lost, i), "reason", ""));
-	if (kz_json_is_object(kernel) && !kz_str_eq(kz_json_str(kernel, "status", ""), "saved"))
-		(void)kz_buf_puts(b, "[variables stay as they were before this cell]\n", NULL);
-}
-
 /* The last lines: what is not in the streams. */
 static void add_end(struct kz_buf *b, const struct kz_mcp_call *c, const char *words)
 {
@@ -94,7 +81,7 @@ static void add_end(struct kz_buf *b, const struct kz_mcp_call *c, const char *w
 	if (reason)
 		(void)kz_buf_printf(b, NULL, "[%s: %s: %s]\n", kz_json_str(record, "outcome", ""),
 				    reason, words ? words : "");
-	add_kernel(b, kz_json_get(record, "kernel"));
+	kz_mcp_lasting(b, record);
 	for (size_t i = 0; i < kz_json_count(list); i++) {
 		const struct kz_json *d = kz_json_at(list, i);
 

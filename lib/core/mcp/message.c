@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "core/mcp/scan.h"
 
 static void bad(struct kz_mcp_message *m, int code, const char *text)
 {
@@ -66,15 +67,28 @@ static void judge(struct kz_mcp_message *m)
 		judge_call(m, id);
 }
 
+/* Who asked is told apart from what cannot be read, where that is certain. */
+static void find_id(struct kz_mcp_message *m, const char *p, size_t n)
+{
+	struct kz_mcp_scan s = { .depth = 0 };
+
+	kz_mcp_scan(&s, p, n);
+	m->root = kz_mcp_scan_id(&s);
+	if (kz_mcp_is_id(m->root, m->id_text))
+		m->id = m->root;
+}
+
 void kz_mcp_message_read(struct kz_mcp_message *m, const char *p, size_t n)
 {
 	struct kz_err err = KZ_ERR_INIT;
 
 	*m = (struct kz_mcp_message){ .kind = KZ_MCP_BAD };
-	if (kz_json_parse(p, n, &m->root, &err))
+	if (kz_json_parse(p, n, &m->root, &err)) {
 		bad(m, KZ_MCP_PARSE_ERROR, err.text);
-	else
+		find_id(m, p, n);
+	} else {
 		judge(m);
+	}
 }
 
 void kz_mcp_message_release(struct kz_mcp_message *m)

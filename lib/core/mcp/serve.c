@@ -41,13 +41,33 @@ static ssize_t put(int fd, const char *p, size_t n)
 	return done < 0 && errno == ENOTSOCK ? write(fd, p, n < PIECE ? n : PIECE) : done;
 }
 
-/* One line, or what may not be one. */
+/* A part of a line that is too long: nothing is kept of it but who asked. */
+static void skip(struct kz_mcp_server *s, const char *p, size_t n)
+{
+	if (!s->is_skipping)
+		s->skipped = (struct kz_mcp_scan){ .depth = 0 };
+	s->is_skipping = true;
+	kz_mcp_scan(&s->skipped, p, n);
+}
+
+/* That line is over, and refused. */
+static void refuse_skipped(struct kz_mcp_server *s)
+{
+	kz_auto_json struct kz_json *id = kz_mcp_scan_id(&s->skipped);
+
+	s->is_skipping = false;
+	kz_mcp_send_error(s, id, KZ_MCP_INVALID_REQUEST, "a message has 4 MiB at most", NULL);
+}
+
+/* One line, or the end of one that may be none. */
 static void take_line(struct kz_mcp_server *s, const char *p, size_t n)
 {
-	if (s->is_skipping)
-		s->is_skipping = false;
-	else if (n)
+	if (s->is_skipping) {
+		skip(s, p, n);
+		refuse_skipped(s);
+	} else if (n) {
 		kz_mcp_handle(s, p, n);
+	}
 }
 
 static bool is_full(const struct kz_mcp_server *s)
@@ -99,6 +119,8 @@ static void listen_to_client(struct kz_mcp_server *s)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0) {
+		if (s->is_skipping)
+			refuse_skipped(s);
 		end(s);
 		return;
 	}
@@ -110,10 +132,7 @@ static void listen_to_client(struct kz_mcp_server *s)
 	take_lines(s);
 	if (s->in.len <= KZ_MCP_LINE_MAX || memchr(s->in.data, '\n', s->in.len))
 		return;
-	if (!s->is_skipping)
-		kz_mcp_send_error(s, NULL, KZ_MCP_INVALID_REQUEST, "a message has 4 MiB at most",
-				  NULL);
-	s->is_skipping = true;
+	skip(s, s->in.data, s->in.len);
 	kz_buf_clear(&s->in);
 }
 

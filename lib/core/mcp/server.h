@@ -5,6 +5,7 @@
 #define KZ_CORE_MCP_SERVER_H
 
 #include "core/mcp/call.h"
+#include "core/mcp/scan.h"
 
 #define KZ_MCP_LINE_MAX (4 << 20)  /* bytes of a message */
 #define KZ_MCP_OUT_MAX (128 << 20) /* bytes that wait for the client */
@@ -21,11 +22,12 @@ struct kz_mcp_server {
 	struct kz_mcp_keep keep;
 	struct kz_mcp_shelf shelf;
 	struct kz_buf in, out;
-	size_t sent;         /* of out, which the client has already */
-	bool is_skipping;    /* the rest of a line that was too long */
-	bool is_initialized; /* a client of the older revision has said what it speaks */
-	bool is_ending;      /* calls are being ended, nothing more is read */
-	bool is_gone;        /* the client reads no more */
+	size_t sent;                /* of out, which the client has already */
+	bool is_skipping;           /* the rest of a line that was too long */
+	struct kz_mcp_scan skipped; /* of that line */
+	bool is_initialized;        /* a client of the older revision has said what it speaks */
+	bool is_ending;             /* calls are being ended, nothing more is read */
+	bool is_gone;               /* the client reads no more */
 	struct kz_mcp_call *calls[KZ_MCP_CALLS]; /* own */
 	size_t call_count;
 	int sig_fd;
