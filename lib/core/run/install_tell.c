@@ -42,6 +42,22 @@ static void baked(const struct kz_job *j, char out[NAMES_TEXT])
 				      in->asked[i].name, version);
 }
 
+/* Whoever asked for nothing is told who did, and how a program starts without. */
+static const char *inferred(const struct kz_install *in)
+{
+	for (size_t i = 0; i < in->found.count; i++)
+		if (in->is_wanted[i])
+			return "; the program imports it: --no-infer (infer_packages false) starts it without";
+	return "";
+}
+
+static const char *why(enum kz_reason cause)
+{
+	return cause == KZ_R_DEPENDENCY_INSTALL_FAILED ?
+		       "the installer failed: no version fits, requirements exclude each other, or something did not build" :
+		       kz_reason_text(cause);
+}
+
 enum kz_rc kz_install_failed(struct kz_job *j, enum kz_reason cause, struct kz_err *err)
 {
 	struct kz_install *in = j->install;
@@ -69,10 +85,8 @@ enum kz_rc kz_install_failed(struct kz_job *j, enum kz_reason cause, struct kz_e
 			"%s: not installed within %lld s (SANDBOX_DEPENDENCY_INSTALL_TIMEOUT_SECONDS)%s",
 			what, (long long)j->conf.set.sandbox_dependency_install_timeout_seconds,
 			has);
-	return kz_refuse(err, KZ_R_DEPENDENCY_INSTALL_FAILED, "%s: %s%s", what,
-			 cause == KZ_R_DEPENDENCY_INSTALL_FAILED ? "the installer failed" :
-								   kz_reason_text(cause),
-			 has);
+	return kz_refuse(err, KZ_R_DEPENDENCY_INSTALL_FAILED, "%s: %s%s%s", what, why(cause), has,
+			 inferred(in));
 }
 
 void kz_job_packages_denial(const struct kz_job *j, struct kz_audit_denial *d)
