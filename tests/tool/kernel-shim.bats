@@ -329,6 +329,34 @@ CELLS
 	is 2 .out "(10, 700000)"
 }
 
+@test "KRN-3 exceptions whose __init__ takes other arguments than they keep come back as they were, and it does not run again" {
+	cells python <<'CELLS'
+class Failed(Exception):
+    def __init__(self, text, code, *, hint=None):
+        print('made')
+        super().__init__(f'{text} ({code})')
+        self.code, self.hint = code, hint
+class Worse(Failed, ValueError):
+    pass
+class Where(OSError):
+    def __init__(self, number): super().__init__(number, 'where')
+class Whence(OSError):
+    def __init__(self, number, text='x'): super().__init__(number, text)
+class Own(Exception):
+    def __init__(self, a, b): self.a = a
+    def __reduce__(self): return Own, (self.a, 2)
+one, two, three, four, five = Failed('no', 3, hint=[1]), Worse('x', code=4), Where(2), Own(1, 2), KeyError('k')
+six = Whence(7)
+same = [one, one.hint]
+%%
+print(repr(one), one.code, one.hint, repr(two), two.code, isinstance(two, ValueError), repr(five), four.a, same[0] is one and same[1] is one.hint, six.args)
+CELLS
+	# of those that the interpreter makes in its own way only what loads is kept
+	is 1 '.report.lost | map([.name, .reason]) | tojson' '[["three","Where.__init__() takes 2 positional arguments but 3 were given"]]'
+	is 2 .out "Failed('no (3)') 3 [1] Worse('x (4)') 4 True KeyError('k') 1 True (7, 'x')"
+	is 2 '.report.restore_lost | tojson' '[]'
+}
+
 @test "what a traceback marks in the last line of a cell is what failed, with an end of the line or without" {
 	printf 'x = 1\nx / 0' | cells python
 	is 1 '.err | split("\n")[2:4] | tojson' '["    x / 0","    ~~^~~"]'

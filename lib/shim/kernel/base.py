@@ -17,7 +17,7 @@
 import __future__
 import ast
 import builtins
-import copyreg  # noqa: F401 (pickle wants it before a cell can shadow it)
+import copyreg
 import hashlib
 import io
 import json

@@ -30,10 +30,12 @@ class Pickler(pickle.Pickler):
 
 	def __init__(self, kernel, file):
 		super().__init__(file, protocol=min(5, pickle.HIGHEST_PROTOCOL))
+		self.dispatch_table = dict(copyreg.dispatch_table)
 		self.kernel = kernel
 		self.shared = {}  # id -> object that can change, kept so that no id is used twice
 		self.definitions = set()
 		self.cells = set()
+		self.is_doubtful = False  # what is made of it may not load
 
 	def persistent_id(self, obj):
 		t = type(obj)
@@ -53,12 +55,39 @@ class Pickler(pickle.Pickler):
 		if t is types.ModuleType or isinstance(obj, types.ModuleType):
 			return ("m", self.kernel.module_name(obj))
 		refuse(obj)
+		if isinstance(obj, BaseException) and type(t.__init__) is types.FunctionType:
+			if is_plain_exception(t):
+				self.dispatch_table[t] = reduce_exception
+			else:
+				self.is_doubtful = True
 		if t is bytearray and len(obj) <= self.kernel.longest and bytes(obj) in self.kernel.environment:
 			raise Refused("a value of the environment")
 		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__":
 			if not isinstance(obj, self.kernel.enum()):
 				self.shared[id(obj)] = obj
 		return None
+
+
+# Exceptions that keep more than their arguments make it in their own __init__.
+SPECIAL = (SyntaxError, ImportError, OSError, UnicodeError, StopIteration, SystemExit, NameError, AttributeError,
+	   getattr(builtins, "BaseExceptionGroup", SyntaxError))
+
+
+def is_plain_exception(t):
+	"""Is it, but for an __init__ of its own, as any? That need not take the arguments that the exception has in the end."""
+	return t.__reduce__ is BaseException.__reduce__ and \
+		t.__reduce_ex__ is object.__reduce_ex__ and t.__setstate__ is BaseException.__setstate__ and \
+		t.__new__ is new_exception(t) and not issubclass(t, SPECIAL)
+
+
+def new_exception(t):
+	"""The __new__ of the exceptions of the interpreter."""
+	return next(c.__new__ for c in t.__mro__ if c.__module__ == "builtins")
+
+
+def reduce_exception(e):
+	"""Its __init__ does not run again: pickle would call the class with other arguments than the cell did."""
+	return copyreg.__newobj__, (type(e), *e.args), e.__dict__ or None
 
 
 def refuse(obj):
@@ -99,6 +128,6 @@ class Unpickler(pickle.Unpickler):
 
 
 class Check(Unpickler):
-	"""Would it load? Only for pickles that have the word __main__ in them."""
+	"""Would it load? Only for pickles that have the word __main__ in them, or an exception of a kind that often does not."""
 
 	wrong = Refused

@@ -80,7 +80,7 @@ class Save:
 		p.dump(obj)
 		blob = out.getvalue()
 		k.no_credential(blob)
-		if b"__main__" in blob:
+		if p.is_doubtful or b"__main__" in blob:
 			Check(k, BytesIO(blob)).load()
 		return blob, p
 
