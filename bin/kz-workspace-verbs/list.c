@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/auto.h"
+#include "base/escape.h"
 #include "base/str.h"
 #include "verbs.h"
 

@@ -61,7 +61,5 @@ enum kz_rc kz_workspace_print(struct kz_cli *cli, const struct kz_workspace *w, 
 enum kz_rc kz_print_file(struct kz_cli *cli, int fd, int64_t n);
 /* Set KEY, or KEY_base64 where it is not UTF-8. */
 void kz_set_bytes(struct kz_json *o, const char *key, const char *p, size_t n);
-/* Text of bytes for a terminal: control characters, backslashes and what is not UTF-8 as \xNN. own: new, NULL when memory is out */
-char *kz_escape(const char *p, size_t n);
 
 #endif

@@ -201,6 +201,12 @@ const scenarios = {
 		assert.equal(after.structuredContent.stdout.head, 'one\nTWO\nthree\n');
 		const stale = await client.call('edit_file', { edit: '[f.txt#0000]\nPUT 1.=1:\n+x\n' });
 		assert.deepEqual([stale.isError, stale.structuredContent.reason], [true, 'unknown_tag']);
+		// what is not shown as it is says so, and a name is one line
+		await client.call('run_code', { code: 'open(b"odd\\xff\\nname", "w").write("a\\x1b[1m\\nb")' });
+		await client.call('write_file', { path: 'odd.txt', text: 'a\u001b[1m\nb' });
+		assert.match((await client.call('read_file', { path: 'odd.txt' })).content[0].text,
+			/^\[odd.txt#....\]\n1:a\\x1b\[1m\n2:b\n\.\.\. lines 1 to 1 are not shown exactly .*edit_file cannot name them\n\.\.\. the last line has no line end\n$/);
+		assert.equal((await client.call('list_files', {})).content[0].text, 'f.txt 14\nodd.txt 7\nodd\\xff\\x0aname 7\n');
 	},
 
 	async inputs(client) {

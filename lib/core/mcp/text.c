@@ -1,12 +1,29 @@
 /* Answers that are no records, as text for the model. */
 #include "core/mcp/answer.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/base64.h"
+#include "base/escape.h"
 #include "base/str.h"
 
 static void add_rows(struct kz_buf *b, const struct kz_json *rows)
 {
 	for (size_t i = 0; i < kz_json_count(rows); i++)
 		(void)kz_buf_printf(b, NULL, "%s\n", kz_json_str_value(kz_json_at(rows, i)));
+}
+
+/* Who wants to edit such a line would read it again and again. */
+static void add_altered(struct kz_buf *b, const struct kz_json *list)
+{
+	for (size_t i = 0; i < kz_json_count(list); i++)
+		(void)kz_buf_printf(
+			b, NULL,
+			"... lines %lld to %lld are not shown exactly (\\xNN, or cut), so edit_file cannot name them\n",
+			(long long)kz_json_num(kz_json_at(list, i), "from", 0),
+			(long long)kz_json_num(kz_json_at(list, i), "to", 0));
 }
 
 static void read_text(struct kz_buf *b, const struct kz_json *o)
@@ -20,6 +37,9 @@ static void read_text(struct kz_buf *b, const struct kz_json *o)
 		(void)kz_buf_printf(b, NULL, "... lines %lld to %lld are not shown\n",
 				    (long long)kz_json_num(kz_json_at(left, i), "from", 0),
 				    (long long)kz_json_num(kz_json_at(left, i), "to", 0));
+	add_altered(b, kz_json_get(o, "altered"));
+	if (!kz_json_flag(o, "final_newline", true) && kz_json_num(o, "lines", 0))
+		(void)kz_buf_puts(b, "... the last line has no line end\n", NULL);
 }
 
 static void edit_text(struct kz_buf *b, const struct kz_json *o)
@@ -44,12 +64,26 @@ static void edit_text(struct kz_buf *b, const struct kz_json *o)
 	}
 }
 
+/* A name in one line, as kz-workspace list shows it. out: new, NULL when memory is out */
+static char *name_of(const struct kz_json *f)
+{
+	const char *code = kz_json_str(f, "name_base64", NULL), *name = kz_json_str(f, "name", "");
+	size_t n = strlen(code ? code : ""), len = 0;
+	kz_auto_free char *bytes = code ? malloc(n + 1) : NULL;
+
+	if (bytes && kz_base64_decode(KZ_BASE64_STANDARD, code, n, bytes, n + 1, &len))
+		return kz_escape(bytes, len);
+	return kz_escape(name, strlen(name));
+}
+
 static void list_text(struct kz_buf *b, const struct kz_json *files, int64_t more)
 {
 	for (size_t i = 0; i < kz_json_count(files); i++) {
 		const struct kz_json *f = kz_json_at(files, i);
-		const char *name = kz_json_str(f, "name", kz_json_str(f, "name_base64", ""));
+		kz_auto_free char *name = name_of(f);
 
+		if (!name)
+			continue;
 		if (kz_str_eq(kz_json_str(f, "kind", ""), "file"))
 			(void)kz_buf_printf(b, NULL, "%s %lld\n", name,
 					    (long long)kz_json_num(f, "bytes", 0));
