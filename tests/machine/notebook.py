@@ -17,7 +17,7 @@ import tempfile
 # "differs": what is printed is not promised
 CELLS = [
     ("import math, os, sys, json, re\nimport xml.etree.ElementTree as ET\nfrom collections import Counter, defaultdict, namedtuple, deque\nfrom datetime import date, timedelta\nfrom pathlib import Path", [], ""),
-    ("open('matplotlibrc', 'w').close()\nimport numpy as np\nimport pandas as pd\nimport matplotlib\nmatplotlib.use('Agg')\nimport matplotlib.pyplot as plt\nnp.__name__, pd.__name__", [], ""),
+    ("import numpy as np\nimport pandas as pd\nimport matplotlib\nmatplotlib.use('Agg')\nimport matplotlib.pyplot as plt\nnp.__name__, pd.__name__", [], ""),
     ("frame = pd.DataFrame({'day': pd.date_range('2024-01-01', periods=200), 'city': ['a', 'b', 'c', 'd'] * 50, 'sold': np.arange(200) % 17})\nframe.shape", [], ""),
     ("frame.groupby('city').sold.sum()", [], ""),
     ("def share(column, of=100):\n    'part of all'\n    return (column / column.sum() * of).round(2)\nshare(frame.groupby('city').sold.sum())", [], ""),

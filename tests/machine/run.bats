@@ -194,6 +194,15 @@ console.log(h.answer, h.deep, h2.answer, d.a)'; do
 	done
 }
 
+@test "BRK-22 what the machine's own Python has of numpy, pandas and matplotlib works in a worker too" {
+	local module
+	for module in numpy pandas matplotlib.pyplot; do
+		/usr/bin/python3 -c "import ${module%.*}" 2>/dev/null || continue
+		kz_run -c "import $module as m; print(m.__name__)"
+		[ "$output" = "$module" ] || { echo "$error"; false; }
+	done
+}
+
 @test "OUT-3 inputs arrive, declared outputs come back whole with size, digest and type" {
 	printf 'a,b\n1,2\n' >in.csv
 	mkdir out

@@ -106,8 +106,10 @@ enum kz_rc kz_oci_etc_make(int root, struct kz_err *err)
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
 		if (make_link(links[i].text, etc, links[i].name, err))
 			return err ? err->rc : KZ_E_CANTCREAT;
+	/* Debian's matplotlib is not imported without its settings */
 	if (copy_file("/etc/ld.so.cache", etc, "ld.so.cache", err) ||
 	    copy_file("/etc/ld.so.conf", etc, "ld.so.conf", err) ||
+	    copy_file("/etc/matplotlibrc", etc, "matplotlibrc", err) ||
 	    copy_entries("/etc/ld.so.conf.d", false, etc, "ld.so.conf.d", err) ||
 	    copy_entries("/etc/alternatives", true, etc, "alternatives", err))
 		return err ? err->rc : KZ_E_IO;

@@ -97,6 +97,7 @@ static enum kz_rc add_file(const struct kz_oci *o, struct kz_buf *b, const char 
 static enum kz_rc describe_layers(const struct kz_oci *o, struct kz_buf *b, struct kz_err *err)
 {
 	static const char *const copied[] = { "/etc/ld.so.cache", "/etc/ld.so.conf",
+					      "/etc/matplotlibrc",
 					      "/etc/ssl/certs/ca-certificates.crt" };
 	const char *image = o->conf.set.kz_image;
 	char manifest[KZ_OCI_PATH];
