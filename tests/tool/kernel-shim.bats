@@ -795,6 +795,62 @@ CELLS
 	is 10 .out -1
 }
 
+@test "Node: the last expression of a module is shown too, and an error shows the text of the cell alone" {
+	cells node <<'CELLS'
+import fs from 'node:fs';
+import { join,
+  sep } from 'node:path'
+import 'node:os'
+const n = [1, 2]; n.length + join('a', 'b') + typeof fs.readFileSync
+%%
+import fs from 'node:fs'; typeof fs
+%%
+import fs from 'node:fs'
+const quiet = 1
+%%
+import fs from 'node:fs'
+export const out = 1
+%%
+let x = ;
+%%
+const fine = 1
+let x = ;
+%%
+state.__kz = typeof __kz_show__; state.__kz
+CELLS
+	is 1 .out "'2a/bfunction'"
+	is 2 .out "'object'"
+	is 3 '[.status, .out] | tojson' '[0,""]'
+	is 4 '[.status, .out] | tojson' '[0,""]'
+	is 5 '.err | split("\n")[:3] | tojson' '["<cell>:1","let x = ;","        ^"]'
+	is 6 '.err | split("\n")[:3] | tojson' '["<cell>:2","let x = ;","        ^"]'
+	[ "$(ls -A "$space")" = .kz-kernel-node.json ]
+}
+
+@test "KRN-4 Node: a state that a cell declares itself is not the one that is kept, and that is told" {
+	cells node <<'CELLS'
+state.a = 1
+%%
+const state = { b: 2 }
+%%
+var state = 5
+%%
+import fs from 'node:fs'
+let state = { b: 2 }
+%%
+{ const state = 1 } function f(state) { let x = state }
+%%
+const { state: other } = { state: 1 }; state
+CELLS
+	for n in 2 3 4; do
+		is "$n" '.report.notes[0][:39]' "the cell declares a state of its own: w"
+	done
+	for n in 1 5 6; do
+		is "$n" '.report.notes | tojson' '[]'
+	done
+	is 6 .out "{ a: 1 }"
+}
+
 @test "KRN-4 Node: what is told is one line of plain text, each key stands for itself, and what a cell did to objects and JSON runs nowhere" {
 	cells node <<'CELLS'
 state.fine = { when: 'ok', list: [1], n: 2, yes: true };

@@ -7,6 +7,8 @@ function show(value) {
 // The body of an async function whose last expression is returned: told by trying to compile it so.
 const PARAMETERS = ['require', 'module', 'exports', '__filename', '__dirname', '__kz_show__', '__kz_import__'];
 
+const BEFORE = 'return (async () => {';
+
 function compiles(body) {
 	try {
 		new vm.Script(`(async function (${PARAMETERS.join()}) {${body}\n})`);
@@ -25,11 +27,12 @@ function isEnded(head, tail) {
 }
 
 // Where the last statement may begin: after a line end, ';' or '}', at the top level. Found by trying, latest first.
-function withLast(text) {
-	const trimmed = text.replace(/[\s;]+$/, '');
+// masked: the text with blanks for what is no script.
+function withLast(text, masked = text) {
+	const trimmed = masked.replace(/[\s;]+$/, '');
 	if (/;\s*$/.test(text) && /;\s*;\s*$/.test(text)) return undefined;
 	const starts = [0];
-	for (let i = 0; i < trimmed.length; i++) if (trimmed[i] === '\n' || trimmed[i] === ';' || trimmed[i] === '}') starts.push(i + 1);
+	for (let i = 0; i < trimmed.length; i++) if (text[i] === '\n' || text[i] === ';' || text[i] === '}') starts.push(i + 1);
 	let tried = 0;
 	for (let i = starts.length - 1; i >= 0 && tried < 200; i--) {
 		const tail = trimmed.slice(starts[i]);
@@ -39,10 +42,13 @@ function withLast(text) {
 		if (/^\s*(function|class|async\s+function|\{)/.test(tail)) { if (compiles(trimmed)) return undefined; continue; }
 		const head = trimmed.slice(0, starts[i]);
 		if (compiles(`__kz_show__(await (${tail}\n))`) && compiles(head) && compiles(`${head}\n;(${tail}\n)`) && isEnded(head, tail))
-			return `${head};__kz_show__(await (${tail}\n))`;
+			return text.startsWith(tail, starts[i]) ? `${text.slice(0, starts[i])};__kz_show__(await (${tail}\n))` : undefined;
 	}
 	return undefined;
 }
+
+// A module with blanks for its imports.
+const withoutImports = (text) => text.replace(/^[ \t]*import\b(?!\s*\()(?:[^;'"]*?\bfrom)?\s*(['"])[^'"\n]*\1[ \t]*;?/gm, (s) => s.replace(/[^\n]/g, ' '));
 
 const isModule = (text) => !compiles(text) && /^\s*import\s*[\w{*'"]/m.test(text);
 
@@ -52,7 +58,8 @@ async function runCell(text) {
 		isCell = true;
 		const at = path.join(space, `.kz-cell-${process.pid}.mjs`);
 		process.on('exit', () => remove(at)); // also where the cell ends the process
-		writeFileSync(at, text);
+		defineProperty(globalThis, '__kz_show__', { value: show, configurable: true });
+		writeFileSync(at, withLast(text, withoutImports(text)) ?? text);
 		await import(pathToFileURL(at).href);
 		return;
 	}
@@ -70,8 +77,8 @@ function compile(body) {
 	const warn = process.emitWarning;
 	process.emitWarning = () => {};
 	try {
-		return vm.compileFunction(`return (async () => {${text}\n})()`, PARAMETERS, {
-			filename: '<cell>', columnOffset: -'return (async () => {'.length,
+		return vm.compileFunction(`${BEFORE}${text}\n})()`, PARAMETERS, {
+			filename: '<cell>', columnOffset: -BEFORE.length,
 			...(loader && { importModuleDynamically: loader }),
 		});
 	} finally {
@@ -88,7 +95,21 @@ function importable(require, name) {
 function fail(e) {
 	if (status === 0) status = 1;
 	process.exitCode = status;
-	console.error(e instanceof Error && e.stack ? e.stack.split('\n').filter((l) => !l.includes('kernel.mjs') && !l.includes('node:internal')).join('\n') : `Uncaught ${util.inspect(e)}`);
+	console.error(e instanceof Error && e.stack ? lines(e.stack).join('\n') : `Uncaught ${util.inspect(e)}`);
+}
+
+// Of a stack what is the cell's own; a line of it that is shown, and the marks below, without what stands around the cell.
+function lines(stack) {
+	const all = stack.split('\n').filter((l) => !l.includes('kernel.mjs') && !/node:(internal|vm)/.test(l));
+	const i = all.findIndex((l) => l.startsWith(BEFORE));
+	if (i >= 0) for (const k of [i, i + 1]) all[k] = all[k]?.slice(BEFORE.length);
+	return all;
+}
+
+// A state that a cell declares is another one than that which is kept.
+function noteShadow(text) {
+	if (isModule(text) ? /^\s*(?:let|const|var)\s+state\b/m.test(text) : compiles(text) && !compiles(`${text}\n;let state`))
+		push(report.notes, 'the cell declares a state of its own: what is kept is the object state, without let, const or var before it');
 }
 
 restore();
@@ -100,6 +121,7 @@ process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
 const text = readFileSync(cellPath, 'utf8').replace(/^#!.*/, '');
+noteShadow(text);
 try {
 	await runCell(text);
 } catch (e) {
