@@ -1,6 +1,7 @@
 # kz-mcp alone: the edges of its protocol. No stack runs, so every call is refused with the reason of the program behind it.
 # shellcheck disable=SC2154 # run sets the variables
 bats_require_minimum_version 1.5.0
+load ../kz
 
 setup() {
 	PATH=${KZ_BIN:-$BATS_TEST_DIRNAME/../../build/bin}:$PATH
@@ -264,6 +265,45 @@ older() {
 # settled: times as a mark has them, which the tests write without fractions
 settled() {
 	find out -name f -o -name g | while read -r f; do touch -d "@$(stat -c %Y "$f")" "$f"; done
+}
+
+@test "outputs without -d: what a server that was killed left goes with the next one; what is in use, and what is not its own, stays" {
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p own/build/bin "$TMPDIR"/{else,kz-outputs-left/deep,kz-outputs-used}
+	echo secret >"$TMPDIR/kz-outputs-left/deep/o"
+	echo kept | tee "$TMPDIR/kz-outputs-file" "$TMPDIR/else/f" "$TMPDIR/kz-outputs-used/f"
+	ln -s else "$TMPDIR/kz-outputs-link"
+	mkdir "$TMPDIR/kz-outputs-other"
+	[ "$(id -u)" -ne 0 ] || chown 65534 "$TMPDIR/kz-outputs-other"
+	exec 9<"$TMPDIR/kz-outputs-used"
+	flock 9
+	# a server under way, whose run does not end by itself
+	cp "$(command -v kz-mcp)" own/build/bin
+	ln -s "$BATS_TEST_DIRNAME/../../policy" own
+	printf '#!/bin/sh\nexec sleep 300\n' >own/build/bin/kz-run
+	chmod 755 own/build/bin/kz-run
+	mkfifo in
+	own/build/bin/kz-mcp <in >answers 2>errors 3>&- 9>&- &
+	local pid=$! now
+	exec 8>in
+	printf '%s\n' "$INIT" '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_code","arguments":{"code":"1","outputs":["o"]}}}' >&8
+	is_there() { now=$(find "$TMPDIR" -name 'kz-outputs-??????') && [ -d "$now" ]; }
+	kz_wait 30 is_there
+	[ ! -e "$TMPDIR/kz-outputs-left" ]
+	kz-mcp </dev/null 8>&- 9>&-
+	[ -d "$now" ]
+	kill -KILL "$pid"
+	exec 8>&-
+	wait "$pid" || :
+	kz-mcp </dev/null 9>&-
+	[ ! -e "$now" ]
+	# with a directory of its own it has none of these, and leaves them alone
+	mkdir "$TMPDIR/kz-outputs-left"
+	kz-mcp -d fresh </dev/null 9>&-
+	[ -d "$TMPDIR/kz-outputs-left" ]
+	cat "$TMPDIR"/{kz-outputs-file,else/f,kz-outputs-used/f}
+	[ -L "$TMPDIR/kz-outputs-link" ]
+	[ "$(id -u)" -ne 0 ] || [ -d "$TMPDIR/kz-outputs-other" ]
 }
 
 @test "outputs below -d: the oldest go by count, by bytes and by age, and the newest stays however large" {

@@ -2,10 +2,12 @@
 #include "core/mcp/outputs.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,8 @@
 #include "rule/path.h"
 #include "rule/reason.h"
 
+#define TEMPORARY "kz-outputs-"
+#define TRIES 16
 #define URI_MAX 16384
 #define TEXT_INLINE_MAX 16384 /* bytes of a text that an answer carries itself */
 
@@ -26,21 +30,72 @@ static enum kz_rc failed(struct kz_mcp_outputs *o, struct kz_err *err)
 	return err->rc;
 }
 
-/* A directory for each call, so that no output of one takes the place of another's. */
-enum kz_rc kz_mcp_outputs_begin(struct kz_mcp_outputs *o, const struct kz_mcp_ask *ask,
-				const struct kz_mcp_keep *keep, struct kz_err *err)
+static enum kz_rc make(struct kz_mcp_outputs *o, const char *above, const char *prefix,
+		       struct kz_err *err)
 {
-	*o = (struct kz_mcp_outputs){ .dir_fd = -1, .mark_fd = -1 };
-	if (kz_str_format(o->dir, sizeof(o->dir), err, "%s/%s-XXXXXX",
-			  ask->outdir ? ask->outdir : ask->tmpdir, ask->outdir ? "run" : "kz-mcp"))
+	if (kz_str_format(o->dir, sizeof(o->dir), err, "%s/%sXXXXXX", above, prefix))
 		return kz_err_reason(err, kz_reason_code(KZ_R_OUTPUT_UNCREATABLE));
 	if (!mkdtemp(o->dir))
 		return failed(o, err);
 	o->dir_fd = open(o->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return KZ_OK;
+}
+
+/* One that is locked as long as this process uses it; another one's sweep may come before the lock. */
+static enum kz_rc make_temporary(struct kz_mcp_outputs *o, const char *above, struct kz_err *err)
+{
+	struct stat st;
+	enum kz_rc rc;
+
+	for (int i = 0; i < TRIES; i++) {
+		rc = make(o, above, TEMPORARY, err);
+		if (rc || (o->dir_fd < 0 && errno != ENOENT))
+			return rc ? rc : failed(o, err);
+		if (o->dir_fd >= 0 && flock(o->dir_fd, LOCK_EX) == 0 &&
+		    fstat(o->dir_fd, &st) == 0 && st.st_nlink > 0)
+			return KZ_OK;
+		kz_auto_close_(&o->dir_fd);
+		o->dir_fd = -1;
+	}
+	errno = EAGAIN;
+	return failed(o, err);
+}
+
+/* Its own user's, and nobody holds it. */
+static void remove_left(int above, const char *name)
+{
+	kz_auto_close int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)kz_tree_remove(above, name, NULL);
+}
+
+void kz_mcp_outputs_sweep(const struct kz_mcp_ask *ask)
+{
+	kz_auto_closedir DIR *d = ask->outdir ? NULL : opendir(ask->tmpdir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (kz_str_has_prefix(e->d_name, TEMPORARY))
+			remove_left(dirfd(d), e->d_name);
+}
+
+/* A directory for each call, so that no output of one takes the place of another's. */
+enum kz_rc kz_mcp_outputs_begin(struct kz_mcp_outputs *o, const struct kz_mcp_ask *ask,
+				const struct kz_mcp_keep *keep, struct kz_err *err)
+{
+	enum kz_rc rc;
+
+	*o = (struct kz_mcp_outputs){ .dir_fd = -1, .mark_fd = -1 };
+	if (!ask->outdir)
+		return make_temporary(o, ask->tmpdir, err);
+	rc = make(o, ask->outdir, "run-", err);
+	if (rc)
+		return rc;
 	if (o->dir_fd < 0)
 		return failed(o, err);
-	if (!ask->outdir)
-		return KZ_OK;
 	return kz_mcp_keep_begin(keep, kz_path_base(o->dir), &o->mark_fd, err);
 }
 

@@ -17,6 +17,8 @@ struct kz_mcp_outputs {
 		list; /* own: content of the answer, a resource_link for each file and perhaps the file itself */
 };
 
+/* Remove the temporary directories that servers of this user left when they were killed. wait: never */
+void kz_mcp_outputs_sweep(const struct kz_mcp_ask *ask);
 /* Make the directory. out: o, always; released by kz_mcp_outputs_end. err: output_uncreatable, usage */
 enum kz_rc kz_mcp_outputs_begin(struct kz_mcp_outputs *o, const struct kz_mcp_ask *ask,
 				const struct kz_mcp_keep *keep, struct kz_err *err);

@@ -226,8 +226,10 @@ enum kz_rc kz_mcp_serve(const struct kz_mcp_ask *ask, struct kz_err *err)
 
 	if (!rc)
 		rc = kz_mcp_tools_load(&s.tools, err);
-	if (!rc)
+	if (!rc) {
 		kz_mcp_keep_prune(&s.keep);
+		kz_mcp_outputs_sweep(ask);
+	}
 	if (!rc)
 		rc = kz_sig_open(signals, &s.sig_fd, err);
 	if (!rc)
