@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +23,18 @@
 
 #define LOUD "0123456789abcdef0123456789abcdef"
 #define QUIET "fedcba9876543210fedcba9876543210"
+
+/* How far the clock of the day is ahead of what the kernel waits by. */
+static atomic_int ahead_s;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (id == CLOCK_REALTIME)
+		t->tv_sec += atomic_load(&ahead_s);
+	return rc;
+}
 
 struct place {
 	char dir[64], path[96];
@@ -227,6 +242,24 @@ static void test_aud6_a_name_is_no_grant(void **state)
 	kz_json_free(rows);
 }
 
+/* The writer looks at the clock, and then the clock is set back an hour: what waits is written all the same. */
+static void test_aud6_a_clock_that_is_set_back_holds_up_no_row(void **state)
+{
+	struct place *p = *state;
+	struct kz_json *rows;
+	int64_t count;
+
+	atomic_store(&ahead_s, 3600);
+	refuse(p, KZ_R_HOST_NOT_ALLOWED, "a.example", 443, QUIET);
+	for (int i = 0; i < 600 && atomic_load(&p->audit.written) == 0; i++)
+		kz_time_sleep(KZ_MS(50), KZ_NEVER);
+	atomic_store(&ahead_s, 0);
+	assert_int_equal(atomic_load(&p->audit.written), 1);
+	rows = written(p);
+	assert_int_equal(total(rows, QUIET, &count), 1);
+	kz_json_free(rows);
+}
+
 /* A row that the store does not take is lost alone, and at once. */
 static void test_aud8_one_bad_row_spoils_no_other(void **state)
 {
@@ -249,8 +282,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		T(test_aud6_the_same_is_one_row),         T(test_aud6_none_crowds_out_another),
-		T(test_aud6_a_grant_has_so_many_rows),    T(test_aud6_a_name_is_no_grant),
+		T(test_aud6_the_same_is_one_row),
+		T(test_aud6_none_crowds_out_another),
+		T(test_aud6_a_grant_has_so_many_rows),
+		T(test_aud6_a_name_is_no_grant),
+		T(test_aud6_a_clock_that_is_set_back_holds_up_no_row),
 		T(test_aud8_one_bad_row_spoils_no_other),
 	};
 

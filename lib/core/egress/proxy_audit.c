@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/str.h"
@@ -15,6 +14,7 @@
 #define SPENT_MS 3600000 /* then a peer without a grant has new ones */
 #define NEAR 8           /* places where one spender may be */
 #define RETRY_MS 5000
+#define LOOK_MS 100 /* between two looks at what waits */
 
 static bool is_same(const struct kz_px_denial *a, const struct kz_px_denial *b)
 {
@@ -254,18 +254,16 @@ static void record(struct kz_px_audit *a, struct kz_audit **store, const struct 
 	}
 }
 
-/* in: lock held; gives it up while waiting */
+/* in: lock held; gives it up while waiting. Not until a time of day: a clock that is set back would make that hours. */
 static void await(struct kz_px_audit *a)
 {
-	struct timespec at;
-	int64_t ms = kz_time_wall_ms() + 100;
-
 	if (a->used == 0) {
 		pthread_cond_wait(&a->due, &a->lock);
 		return;
 	}
-	at = (struct timespec){ ms / 1000, ms % 1000 * 1000000 };
-	pthread_cond_timedwait(&a->due, &a->lock, &at);
+	pthread_mutex_unlock(&a->lock);
+	kz_time_sleep(KZ_MS(LOOK_MS), KZ_NEVER);
+	pthread_mutex_lock(&a->lock);
 }
 
 static void *run(void *arg)
