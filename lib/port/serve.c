@@ -10,6 +10,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#define ACCEPTS 32 /* in one turn of the loop */
+
 struct kz_serve {
 	struct event_base *base;
 };
@@ -197,7 +199,8 @@ static void accept_ready(evutil_socket_t fd, short what, void *arg)
 	struct kz_watch *w = arg;
 
 	(void)what;
-	for (;;) {
+	/* what is left is told again: who connects without end must not keep the loop from all others */
+	for (int i = 0; i < ACCEPTS; i++) {
 		int c = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (c < 0) {
