@@ -29,7 +29,7 @@ struct project {
 struct kz_book_run {
 	struct kz_book_run *next;
 	char execution[KZ_ID_HEX];
-	int64_t expires_s;
+	struct kz_deadline until;
 	struct project *first;
 	size_t bytes;
 	uint64_t used; /* when, by count */
@@ -83,34 +83,43 @@ void kz_book_free(struct kz_book *b)
 	free(b);
 }
 
-struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, int64_t expires_s)
+static struct kz_book_run *run_new(struct kz_book *b, const char *execution)
+{
+	struct kz_book_run *r;
+
+	if (b->count == KZ_BOOK_EXECUTIONS)
+		kz_book_sweep(b);
+	if (b->count == KZ_BOOK_EXECUTIONS || !(r = calloc(1, sizeof *r)))
+		return NULL;
+	(void)kz_str_copy(r->execution, sizeof r->execution, execution, NULL);
+	r->fare.last = KZ_R_NONE;
+	r->next = b->first;
+	b->first = r;
+	b->count++;
+	return r;
+}
+
+struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, struct kz_deadline until)
 {
 	struct kz_book_run *r = b->first;
 
 	while (r && !kz_str_eq(r->execution, execution))
 		r = r->next;
-	if (!r) {
-		if (b->count == KZ_BOOK_EXECUTIONS || !(r = calloc(1, sizeof *r)))
-			return NULL;
-		(void)kz_str_copy(r->execution, sizeof r->execution, execution, NULL);
-		r->fare.last = KZ_R_NONE;
-		r->next = b->first;
-		b->first = r;
-		b->count++;
-	}
-	if (r->expires_s < expires_s)
-		r->expires_s = expires_s;
+	if (!r && !(r = run_new(b, execution)))
+		return NULL;
+	if (r->until.boot_ms < until.boot_ms)
+		r->until = until;
 	r->used = ++b->clock;
 	return r;
 }
 
-void kz_book_sweep(struct kz_book *b, int64_t now_s)
+void kz_book_sweep(struct kz_book *b)
 {
 	struct kz_book_run **at = &b->first;
 
 	/* Who still has a request under way is left until it is over. */
 	while (*at)
-		if ((*at)->expires_s <= now_s && !(*at)->fare.jobs)
+		if (kz_deadline_passed((*at)->until) && !(*at)->fare.jobs)
 			run_free(b, at);
 		else
 			at = &(*at)->next;

@@ -40,12 +40,12 @@ struct kz_book_file {
 struct kz_book *kz_book_new(void);
 void kz_book_free(struct kz_book *b);
 /*
- * The part of an execution, made at its first request; lives until expires_s (Unix time).
- * out: borrowed until the next kz_book_sweep; NULL when there are too many or memory is out
+ * The part of an execution, made at its first request; lives until then, whatever is done to the clock of the day.
+ * out: borrowed until the next kz_book_run or kz_book_sweep, and while it has jobs; NULL when there are too many or memory is out
  */
-struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, int64_t expires_s);
-/* Drop those whose time is over. */
-void kz_book_sweep(struct kz_book *b, int64_t now_s);
+struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, struct kz_deadline until);
+/* Drop those whose time is over; kz_book_run does so too where there is no place left. */
+void kz_book_sweep(struct kz_book *b);
 
 /* Start to write a project down; NULL when memory is out. own: kz_book_close or kz_book_drop */
 struct kz_book_pages *kz_book_open(void);

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "core/broker/job.h"
 
-#define SWEEP_S 10
+#define SWEEP KZ_SECONDS(10)
 #define IDLE KZ_SECONDS(5)
 
 static const char *const bases[] = { "127.0.0.1:8000", "localhost:8000" };
@@ -73,9 +73,9 @@ static bool is_known(struct kz_broker *b, struct kz_gw_request *r, struct kz_pkg
 		refuse(b, r, 403, KZ_R_PACKAGE_TOKEN, c);
 		return false;
 	}
-	if (now_s - b->swept_s >= SWEEP_S) {
-		b->swept_s = now_s;
-		kz_book_sweep(b->book, now_s);
+	if (kz_deadline_passed(b->sweep)) {
+		b->sweep = kz_deadline_in(SWEEP);
+		kz_book_sweep(b->book);
 	}
 	return true;
 }
@@ -136,7 +136,7 @@ static void answer_state(void *arg, struct kz_gw_request *r)
 	look(b);
 	if (!is_known(b, r, &claims))
 		return;
-	run = kz_book_run(b->book, claims.execution, claims.expires_s);
+	run = kz_book_run(b->book, claims.execution, kz_job_until(&claims));
 	if (!run) {
 		refuse(b, r, 503, KZ_R_SYSTEM_FAILED, &claims);
 		return;

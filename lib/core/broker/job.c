@@ -71,13 +71,18 @@ static void gone(struct kz_gw_request *r)
 	kz_job_free(j);
 }
 
+struct kz_deadline kz_job_until(const struct kz_pkg_claims *claims)
+{
+	return kz_deadline_in(KZ_MS(claims->expires_s * 1000 - kz_time_wall_ms()));
+}
+
 void kz_job_new(struct kz_broker *b, struct kz_gw_request *r, const struct kz_pkg_path *path,
 		const struct kz_pkg_claims *claims, const char *base)
 {
 	struct kz_job *j = calloc(1, sizeof *j), **at = &b->first;
 
 	if (j)
-		j->run = kz_book_run(b->book, claims->execution, claims->expires_s);
+		j->run = kz_book_run(b->book, claims->execution, kz_job_until(claims));
 	if (!j || !j->run) {
 		free(j);
 		kz_gw_refuse(r, 503, KZ_R_SYSTEM_FAILED, NULL);

@@ -28,7 +28,8 @@ struct kz_broker {
 	struct kz_timer *idle; /* looks whether it is time to start anew */
 	struct kz_job *first;  /* all of them, in the order they came */
 	unsigned running[2];
-	int64_t swept_s, told_s;
+	struct kz_deadline sweep;
+	int64_t told_s;
 	unsigned told; /* lines in the log in that second, of requests without a run */
 	uint64_t *requests[KZ_REGISTRIES], *bytes[KZ_REGISTRIES];
 };
@@ -73,6 +74,8 @@ struct kz_job {
 /* Take up a request whose token was found good. */
 void kz_job_new(struct kz_broker *b, struct kz_gw_request *r, const struct kz_pkg_path *path,
 		const struct kz_pkg_claims *claims, const char *base);
+/* How long what an execution asked for is remembered: to the end of its token, by the clock of the day as it is now. */
+struct kz_deadline kz_job_until(const struct kz_pkg_claims *claims);
 /* The end of one: gives back all it holds and lets others start. */
 void kz_job_free(struct kz_job *j);
 /* Its download is over: remember how its host did. in: status as of kz_fetch_ask.on_end; why: KZ_R_NONE: whole and right */
