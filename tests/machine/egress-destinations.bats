@@ -230,3 +230,32 @@ as_before() { eg_set KZ_PROXY_CONNECT_SECONDS=3; }
 	[ -z "$(eg_tried | grep -vE '^tcp (93\.184\.216\.34|2606:2800:220:1::1) 8443$')" ]
 	eg_set KZ_EGRESS_RESOLVERS=198.51.100.53
 }
+
+# what the broker answers an execution of its own for a package that its registry does not have
+broker_says() {
+	local execution token
+	execution=$(printf '%08x%024x' "$RANDOM" "$(date +%s%N)")
+	token=$("$EG_PYTHON" "$BATS_TEST_DIRNAME/../registry/token.py" "$KZ_STATE/keys/package.key" 00112233445566778899aabbccddeeff \
+		"$execution" $(($(date +%s) + 200)))
+	printf 'KZ-EXECUTION %s\nGET /pypi/simple/none/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\nAuthorization: Bearer %s\r\nConnection: close\r\n\r\n' \
+		"$execution" "$token" |
+		"$EG_PYTHON" -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.stdin.buffer.read())
+print(s.makefile("rb").read().decode().splitlines()[-1])' "$KZ_STATE/run/gateway/gateway.sock" | jq -r .reason
+}
+broker_is() { [ "$(broker_says)" = "$1" ]; }
+
+@test "BRK-8 PROXY-6 the broker asks the servers that /etc/resolv.conf names now, as the proxy does" {
+	local usual
+	usual=$(cat "$EG/resolv.conf")
+	# nobody answers there
+	echo 'nameserver 93.184.216.1' >"$EG/resolv.conf"
+	eg_set KZ_EGRESS_RESOLVERS= 'SANDBOX_PACKAGE_REGISTRIES={"pypi":{"index":"http://web.pub.lab/simple/"}}'
+	kz_wait 20 broker_is registry_unreachable
+	# the machine is in another network now; the cooldown ends, and the next one finds it
+	echo "$usual" >"$EG/resolv.conf"
+	kz_wait 60 broker_is package_unknown
+	eg_set KZ_EGRESS_RESOLVERS=198.51.100.53 'SANDBOX_PACKAGE_REGISTRIES={}'
+}

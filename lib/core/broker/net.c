@@ -15,32 +15,52 @@ struct watched {
 	struct kz_watch *read, *write;
 };
 
+/* A resolver that others took the place of, until its questions are answered. */
+struct former {
+	struct former *next;
+	struct kz_dns *dns;
+};
+
 struct kz_brk_net {
 	struct kz_serve *s;
 	struct kz_http_flow *flow;
-	struct kz_dns *dns;
+	struct kz_dns *dns; /* NULL: nothing is resolved */
+	struct former *former;
 	struct kz_timer *flow_timer, *dns_timer;
 	struct watched *first;
 };
+
+static int sooner(int ms, int other)
+{
+	return ms < 0 || (other >= 0 && other < ms) ? other : ms;
+}
 
 static void dns_time(struct kz_brk_net *n)
 {
 	int ms = n->dns ? kz_dns_wait_ms(n->dns) : -1;
 
+	for (const struct former *o = n->former; o; o = o->next)
+		ms = sooner(ms, kz_dns_open(o->dns) ? kz_dns_wait_ms(o->dns) : 0);
 	(void)kz_timer_at(n->dns_timer, ms < 0 ? KZ_NEVER : kz_deadline_in(KZ_MS(ms)), NULL);
+}
+
+/* A descriptor is of one of them, and the others do not know it. An answer may bring another resolver in. */
+static void ready_dns(struct kz_brk_net *n, int fd, bool is_read)
+{
+	if (n->dns)
+		kz_dns_ready(n->dns, fd, is_read, !is_read);
+	for (const struct former *o = n->former; o; o = o->next)
+		kz_dns_ready(o->dns, fd, is_read, !is_read);
+	dns_time(n);
 }
 
 /* What is called may forget the descriptor: nothing of w is looked at afterwards. */
 static void ready(const struct watched *w, bool is_read)
 {
-	struct kz_brk_net *n = w->n;
-
-	if (w->is_dns) {
-		kz_dns_ready(n->dns, w->fd, is_read, !is_read);
-		dns_time(n);
-	} else {
-		kz_http_flow_ready(n->flow, w->fd, is_read, !is_read);
-	}
+	if (w->is_dns)
+		ready_dns(w->n, w->fd, is_read);
+	else
+		kz_http_flow_ready(w->n->flow, w->fd, is_read, !is_read);
 }
 
 static void ready_read(void *arg)
@@ -119,12 +139,31 @@ static void tick_flow(void *arg)
 	kz_http_flow_tick(((struct kz_brk_net *)arg)->flow);
 }
 
+/* From the loop alone: a resolver must not go while it tells an answer. */
+static void drop_former(struct kz_brk_net *n)
+{
+	for (struct former **at = &n->former; *at;) {
+		struct former *o = *at;
+
+		if (kz_dns_open(o->dns) > 0) {
+			at = &o->next;
+			continue;
+		}
+		*at = o->next;
+		kz_dns_free(o->dns);
+		free(o);
+	}
+}
+
 static void tick_dns(void *arg)
 {
 	struct kz_brk_net *n = arg;
 
 	if (n->dns)
 		kz_dns_tick(n->dns);
+	for (const struct former *o = n->former; o; o = o->next)
+		kz_dns_tick(o->dns);
+	drop_former(n);
 	dns_time(n);
 }
 
@@ -151,8 +190,12 @@ void kz_brk_net_free(struct kz_brk_net *n)
 {
 	if (!n)
 		return;
-	if (n->dns)
-		kz_dns_free(n->dns);
+	kz_dns_free(n->dns);
+	for (struct former *o; (o = n->former);) {
+		n->former = o->next;
+		kz_dns_free(o->dns);
+		free(o);
+	}
 	kz_http_flow_free(n->flow);
 	while (n->first)
 		watched_free(&n->first);
@@ -164,12 +207,19 @@ void kz_brk_net_free(struct kz_brk_net *n)
 enum kz_rc kz_brk_net_resolvers(struct kz_brk_net *n, const char *servers,
 				enum kz_dns_families families, struct kz_err *err)
 {
-	struct kz_dns *former = n->dns;
+	struct former *o = n->dns ? malloc(sizeof *o) : NULL;
+	enum kz_rc rc;
 
+	if (n->dns && !o)
+		return kz_err_set(err, KZ_E_OS, "out of memory");
+	if (o) {
+		*o = (struct former){ n->former, n->dns };
+		n->former = o;
+	}
 	n->dns = NULL;
-	if (former)
-		kz_dns_free(former);
-	return kz_dns_new(&n->dns, servers, families, KZ_MS(RESOLVE_MS), watch_dns, n, err);
+	rc = kz_dns_new(&n->dns, servers, families, KZ_MS(RESOLVE_MS), watch_dns, n, err);
+	dns_time(n);
+	return rc;
 }
 
 struct kz_http_flow *kz_brk_net_flow(struct kz_brk_net *n)

@@ -14,7 +14,7 @@ struct kz_brk_net;
 /* in: s borrowed. own: kz_brk_net_free. err: KZ_E_OS */
 enum kz_rc kz_brk_net_new(struct kz_brk_net **out, struct kz_serve *s, struct kz_err *err);
 void kz_brk_net_free(struct kz_brk_net *n);
-/* Other name servers from now on; questions that are open fail. in: as kz_dns_new. err: as kz_dns_new; then nothing is resolved */
+/* Other name servers from now on; what was asked of the former is still answered. in: as kz_dns_new. err: as kz_dns_new; then it is to be called again */
 enum kz_rc kz_brk_net_resolvers(struct kz_brk_net *n, const char *servers,
 				enum kz_dns_families families, struct kz_err *err);
 /* The HTTP client, loaded at the first call. out: borrowed; NULL: libcurl is not there, which is logged */

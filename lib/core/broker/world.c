@@ -111,41 +111,56 @@ static void take_denied(struct kz_brk_world *w, const struct kz_conf *c)
 		!kz_scope_deny_parse(p.config.deny_cidrs, w->denied, &w->env.deny_count);
 }
 
-static void take_net(struct kz_brk_world *w, const struct kz_conf *c, struct kz_brk_net *net)
+static void take_net(struct kz_brk_world *w, const struct kz_conf *c)
 {
 	char servers[KZ_RESOLVERS_TEXT];
-	struct kz_err err = KZ_ERR_INIT;
 	enum kz_dns_families families = kz_str_eq(c->set.kz_egress_families, "ipv4") ? KZ_DNS_IPV4 :
 					kz_str_eq(c->set.kz_egress_families, "ipv6") ? KZ_DNS_IPV6 :
 										       KZ_DNS_BOTH;
 
 	if (!kz_resolvers_parse(c->set.kz_egress_resolvers, servers)) {
 		kz_log(KZ_LOG_ERROR, "KZ_EGRESS_RESOLVERS is no list of addresses", NULL);
-	} else if (!w->has_net || !kz_str_eq(servers, w->servers) || families != w->families) {
-		/* Who waits for an answer would be told no: only where there are others. */
-		if (kz_brk_net_resolvers(net, servers, families, &err) != KZ_OK)
-			kz_log(KZ_LOG_ERROR, "names cannot be resolved", "text", err.text, NULL);
-		w->has_net = true;
+	} else if (!kz_str_eq(servers, w->servers) || families != w->families) {
+		w->has_net = false;
 		w->families = families;
 		(void)kz_str_copy(w->servers, sizeof w->servers, servers, NULL);
 	}
 }
 
-static void read_settings(struct kz_brk_world *w, struct kz_brk_net *net)
+/* Resolvers for the servers that are named; again where none could be made, and where the machine's own are others. */
+static void renew_net(struct kz_brk_world *w, struct kz_brk_net *net)
+{
+	uint64_t mark = *w->servers ? 0 : kz_mark_file("/etc/resolv.conf");
+	struct kz_err err = KZ_ERR_INIT;
+
+	if (w->has_net && mark == w->resolv_mark)
+		return;
+	w->resolv_mark = mark;
+	w->has_net = kz_brk_net_resolvers(net, w->servers, w->families, &err) == KZ_OK;
+	if (!w->has_net)
+		kz_log(KZ_LOG_ERROR, "names cannot be resolved", "text", err.text, NULL);
+}
+
+/* in: is_changed: they may be others than those that were read last */
+static void read_settings(struct kz_brk_world *w, bool is_changed)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	struct kz_conf c;
 
 	/* Settings that make no sense leave the former ones. */
 	if (kz_conf_load(&c, w->state, &err) != KZ_OK) {
-		complain(&err);
+		if (is_changed || !w->is_amiss)
+			complain(&err);
+		w->is_amiss = true;
 		return;
 	}
 	w->max_index = c.set.sandbox_package_max_index_bytes;
 	w->max_file = c.set.sandbox_package_max_file_bytes;
 	take_denied(w, &c);
-	take_net(w, &c, net);
+	take_net(w, &c);
 	take_registries(w, &c);
+	/* memory or descriptors may have been out */
+	w->is_amiss = w->env.is_deny_unusable;
 }
 
 /* The keys are in no folder of the cell, but a rotation changes the public ones too. */
@@ -170,10 +185,13 @@ void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net)
 	w->look = kz_deadline_in(KZ_MS(LOOK_MS));
 	(void)kz_str_format(path, sizeof path, NULL, "%s/env", w->state);
 	mark = kz_mark_dir(path);
-	if (mark != w->env_mark || !w->is_read) {
+	if (mark != w->env_mark || !w->is_read || w->is_amiss) {
+		bool is_changed = mark != w->env_mark || !w->is_read;
+
 		w->env_mark = mark;
-		read_settings(w, net);
+		read_settings(w, is_changed);
 	}
+	renew_net(w, net);
 	(void)kz_str_format(path, sizeof path, NULL, "%s/public", w->state);
 	mark = kz_mark_dir(path);
 	if (mark != w->public_mark || !w->is_read) {

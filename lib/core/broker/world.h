@@ -14,9 +14,10 @@
 
 struct kz_brk_world {
 	char state[256];
-	uint64_t env_mark, public_mark;
+	uint64_t env_mark, public_mark, resolv_mark;
 	struct kz_deadline look; /* when to look next */
 	bool is_read, has_net;
+	bool is_amiss; /* settings were not to be had, or make no sense: they are read again */
 	bool is_stale; /* files changed that can be read from outside of the cell alone: start anew */
 	char text[4001]; /* SANDBOX_PACKAGE_REGISTRIES as it was read */
 	char servers[KZ_RESOLVERS_TEXT];
