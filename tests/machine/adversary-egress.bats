@@ -97,3 +97,31 @@ is_isolated() { timeout 20 "$KZ_BIN/kz-grant" scope -j --approve t | jq -e '.eff
 	[ -z "$bad" ]
 	! is_isolated
 }
+
+# With so many descriptors at most from now on; as the proxy's own user, whose right it is.
+limit_files() {
+	setpriv --reuid "$(awk '/^Uid:/ { print $2 }' "/proc/$1/status")" --regid "$(awk '/^Gid:/ { print $2 }' "/proc/$1/status")" \
+		--clear-groups prlimit --pid "$1" --nofile="$2":
+}
+lowest_free() {
+	local fd=0
+	while [ -e "/proc/$1/fd/$fd" ]; do fd=$((fd + 1)); done
+	echo "$fd"
+}
+has_logged() { "$KZ_BIN/kz" logs kz-proxy | grep -q "$1"; }
+reaches() { [ "$(eg_ask connect "$1")" = "200 $1" ]; }
+
+@test "INV-28 PROXY-10 what could not be read for want of descriptors is read again" {
+	local pid usual
+	pid=$(proxy_pid)
+	reaches four.pub.lab:9001
+	usual=$(awk '/^Max open files/ { print $4 }' "/proc/$pid/limits")
+	# one is enough to see that something changed, and too few to read it
+	limit_files "$pid" $(($(lowest_free "$pid") + 1))
+	touch "$KZ_STATE/env/KZ_DEPLOYMENT_ID"
+	kz_wait 20 has_logged 'the settings make no sense.*cannot read'
+	limit_files "$pid" "$usual"
+	# nothing else changes
+	kz_wait 20 reaches four.pub.lab:9001
+	[ "$(proxy_pid)" = "$pid" ]
+}

@@ -565,7 +565,7 @@ static void test_clock(void **state)
 {
 	char dir[] = "/tmp/kz-unit.XXXXXX", path[64];
 	struct kz_px_world *first = NULL, *next = NULL;
-	struct kz_px_watch w = { .is_told = false };
+	struct kz_px_watch w = { .is_amiss = false };
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));

@@ -97,6 +97,7 @@ struct kz_px_loop {
 	bool is_closing;
 	struct kz_px_world *world;
 	struct kz_dns *dns, *dns_old; /* old: until its questions are answered */
+	int64_t dns_ms;               /* when one was made, or was to be */
 	struct kz_pipes pipes;
 	int64_t now_ms;                            /* boot time of this turn */
 	int64_t tick;                              /* of the wheel: all before it were looked at */

@@ -186,7 +186,7 @@ void kz_px_resolve(struct kz_px_conn *c)
 		kz_px_refuse(c, why);
 		return;
 	}
-	if (c->loop->dns)
+	if (kz_px_resolver(c->loop))
 		c->query = kz_dns_ask(c->loop->dns, c->request.target.host, on_answers, c);
 	if (!c->query) {
 		kz_px_book_answered(book, c->grant);

@@ -64,7 +64,8 @@ void kz_px_head_read(struct kz_px_conn *c)
 		ssize_t n;
 
 		if (c->in_len == c->in_cap && (c->in_cap == KZ_PX_IN || !grow(c))) {
-			kz_px_refuse(c, KZ_R_HEAD_TOO_LARGE);
+			kz_px_refuse(c, c->in_cap == KZ_PX_IN ? KZ_R_HEAD_TOO_LARGE :
+								KZ_R_SYSTEM_FAILED);
 			return;
 		}
 		n = recv(c->client.fd, c->in + c->in_len, c->in_cap - c->in_len, MSG_DONTWAIT);

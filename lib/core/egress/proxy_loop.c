@@ -12,6 +12,7 @@
 #include "base/log.h"
 
 #define EVENTS 256
+#define DNS_AGAIN_MS 1000 /* between two tries to make a resolver */
 
 /* What an event is about: the address of an end (even), or one of these with a descriptor above. */
 enum { ABOUT_UNIX = 1, ABOUT_TCP = 3, ABOUT_WAKE = 5, ABOUT_DNS = 7 };
@@ -82,22 +83,36 @@ static bool same_resolver(const struct kz_px_world *a, const struct kz_px_world 
 	       a->resolv_mark == b->resolv_mark && strcmp(a->servers, b->servers) == 0;
 }
 
-/* A new resolver when its settings changed; what was asked of the old one is still answered. */
-static void renew_resolver(struct kz_px_loop *l, const struct kz_px_world *last)
+static void make_resolver(struct kz_px_loop *l)
 {
 	const struct kz_px_world *w = l->world;
 	struct kz_err err = KZ_ERR_INIT;
 
-	if (last && same_resolver(last, w) && l->dns)
-		return;
-	kz_dns_free(l->dns_old);
-	l->dns_old = l->dns;
-	l->dns = NULL;
+	l->dns_ms = l->now_ms;
 	if (w->is_servers_unusable ||
 	    kz_dns_new(&l->dns, w->servers, w->families, KZ_MS(w->connect_ms), on_dns_watch, l,
 		       &err) != KZ_OK)
 		kz_log(KZ_LOG_ERROR, "no resolver, so every name is refused", "setting",
 		       "KZ_EGRESS_RESOLVERS", "text", err.text[0] ? err.text : NULL, NULL);
+}
+
+/* A new resolver when its settings changed; what was asked of the old one is still answered. */
+static void renew_resolver(struct kz_px_loop *l, const struct kz_px_world *last)
+{
+	if (last && same_resolver(last, l->world) && l->dns)
+		return;
+	kz_dns_free(l->dns_old);
+	l->dns_old = l->dns;
+	l->dns = NULL;
+	make_resolver(l);
+}
+
+bool kz_px_resolver(struct kz_px_loop *l)
+{
+	/* memory or descriptors were out when it was to be made */
+	if (!l->dns && l->now_ms - l->dns_ms >= DNS_AGAIN_MS)
+		make_resolver(l);
+	return l->dns != NULL;
 }
 
 static void tick_dns(struct kz_px_loop *l)

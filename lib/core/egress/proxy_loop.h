@@ -18,6 +18,8 @@ void *kz_px_loop_run(void *loop);
 void kz_px_loop_free(struct kz_px_loop *l);
 /* See that a new set or the end is noticed. safe: any thread */
 void kz_px_loop_wake(struct kz_px_loop *l);
+/* out: false: there is none, nor could one be made now */
+bool kz_px_resolver(struct kz_px_loop *l);
 /* Watch a descriptor of a connection, for every edge. out: false when memory is out */
 bool kz_px_watch_end(struct kz_px_loop *l, struct kz_px_end *e);
 /* Tell of bytes that come at an end, or not: while they cannot be passed on, each of them would wake the loop for nothing. */

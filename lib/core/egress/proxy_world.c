@@ -13,6 +13,8 @@
 
 /* Keys and revocations are two files, and a rotation replaces one after the other. */
 #define LOST_MS 2000
+/* Between two readings of what was not to be had: memory or descriptors may have been out. */
+#define AGAIN_MS 2000
 /* Steering moves both clocks alike; only one that is set moves against boot time. */
 #define MOVED_MS 1000
 
@@ -82,8 +84,9 @@ static void copy_settings(struct kz_px_world *n, const struct kz_px_world *last)
 	n->tunnels_per_grant = last->tunnels_per_grant;
 }
 
-/* Keys and revocations are read together: the ones verify the others. */
-static void read_public(struct kz_px_watch *w, struct kz_px_world *n)
+/* Keys and revocations are read together: the ones verify the others. What is wrong is told once. */
+static void read_public(struct kz_px_watch *w, const struct kz_px_world *last,
+			struct kz_px_world *n)
 {
 	struct kz_err err = KZ_ERR_INIT;
 	char path[300];
@@ -95,15 +98,18 @@ static void read_public(struct kz_px_watch *w, struct kz_px_world *n)
 	    kz_keyring_read(path, &n->keys, &err) != KZ_OK) {
 		n->keys = NULL;
 		kz_reason_find(err.reason, &n->keys_reason);
-		kz_log(KZ_LOG_WARNING, "no public keys, so everything is refused", "reason",
-		       err.reason, NULL);
+		if (!last || last->keys || last->keys_reason != n->keys_reason)
+			kz_log(KZ_LOG_WARNING, "no public keys, so everything is refused", "reason",
+			       err.reason, NULL);
 		return;
 	}
 	if (kz_str_format(path, sizeof path, &err, "%s/" KZ_REVOKED_FILE, w->state) != KZ_OK ||
 	    kz_revoked_read(path, n->keys, n->serial, &n->revoked, &err) != KZ_OK) {
 		n->revoked = NULL;
-		kz_log(KZ_LOG_WARNING, "the revocations do not count, so everything is refused",
-		       "reason", err.reason, NULL);
+		if (!last || !last->keys || last->revoked)
+			kz_log(KZ_LOG_WARNING,
+			       "the revocations do not count, so everything is refused", "reason",
+			       err.reason, NULL);
 		return;
 	}
 	n->serial = kz_revoked_serial(n->revoked);
@@ -145,6 +151,12 @@ bool kz_px_world_ready(const struct kz_px_world *w)
 	return w->keys && w->revoked && kz_keyring_count(w->keys) > 0;
 }
 
+/* Is it time to read again what was not to be had? */
+static bool is_again(const struct kz_px_watch *w)
+{
+	return w->is_amiss && kz_time_boot_ms() - w->read_ms > AGAIN_MS;
+}
+
 /* Settings that make no sense any more leave the former ones in force. */
 static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world *last,
 				struct kz_px_world *n, bool is_changed, struct kz_err *err)
@@ -153,10 +165,12 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 
 	if (last)
 		copy_settings(n, last);
-	if (last && !is_changed)
+	if (last && !is_changed && !is_again(w))
 		return KZ_OK;
-	if (read_settings(w, n, &why) == KZ_OK)
+	if (read_settings(w, n, &why) == KZ_OK) {
+		w->is_settings_bad = false;
 		return KZ_OK;
+	}
 	if (!last) {
 		if (err)
 			*err = why;
@@ -164,8 +178,10 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 	}
 	copy_settings(n, last);
 	read_denied(w, n);
-	kz_log(KZ_LOG_ERROR, "the settings make no sense, so the former ones count", "reason",
-	       why.reason, "text", why.text, NULL);
+	if (is_changed || !w->is_settings_bad)
+		kz_log(KZ_LOG_ERROR, "the settings make no sense, so the former ones count",
+		       "reason", why.reason, "text", why.text, NULL);
+	w->is_settings_bad = true;
 	return KZ_OK;
 }
 
@@ -173,7 +189,7 @@ static enum kz_rc take_settings(struct kz_px_watch *w, const struct kz_px_world 
 struct change {
 	uint64_t env, public; /* marks */
 	int64_t clock_ms;     /* of the day less boot time */
-	bool is_env, is_public, is_late, is_moved;
+	bool is_env, is_public, is_late, is_again, is_moved;
 };
 
 static struct change look(const struct kz_px_watch *w, const struct kz_px_world *last)
@@ -188,6 +204,7 @@ static struct change look(const struct kz_px_watch *w, const struct kz_px_world 
 	c.is_moved = last && llabs(c.clock_ms - w->clock_ms) > MOVED_MS;
 	c.is_late = last && !last->revoked && !last->is_cut &&
 		    kz_time_boot_ms() - last->lost_ms > LOST_MS;
+	c.is_again = last && is_again(w);
 	return c;
 }
 
@@ -212,12 +229,13 @@ static struct kz_px_world *follow(const struct kz_px_world *last)
 static void take_public(struct kz_px_watch *w, const struct kz_px_world *last,
 			const struct change *c, struct kz_px_world *n)
 {
-	read_public(w, n);
+	read_public(w, last, n);
 	/* what was verified by the same files, for the same deployment, stays verified */
 	if (!c->is_public && strcmp(last->audience, n->audience) == 0)
 		n->keys_number = last->keys_number;
 	n->lost_ms = last && !last->revoked ? last->lost_ms : kz_time_boot_ms();
 	n->is_cut = !n->revoked && (c->is_late || (last && last->is_cut));
+	w->is_amiss = !n->keys || !n->revoked || n->is_deny_bad || w->is_settings_bad;
 }
 
 enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *last, bool force,
@@ -235,8 +253,8 @@ enum kz_rc kz_px_world_next(struct kz_px_watch *w, const struct kz_px_world *las
 	n->env.is_deny_unusable = n->is_deny_bad || n->is_self_bad;
 	is_same = last && n->is_self_bad == last->is_self_bad && same_self(n, last) &&
 		  n->resolv_mark == last->resolv_mark;
-	if (rc != KZ_OK ||
-	    (is_same && !force && !c.is_env && !c.is_public && !c.is_late && !c.is_moved)) {
+	if (rc != KZ_OK || (is_same && !force && !c.is_env && !c.is_public && !c.is_late &&
+			    !c.is_again && !c.is_moved)) {
 		kz_px_world_give(n);
 		return rc;
 	}

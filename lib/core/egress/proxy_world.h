@@ -48,9 +48,10 @@ struct kz_px_world {
 struct kz_px_watch {
 	char state[256];
 	uint64_t env_mark, public_mark;
-	int64_t clock_ms; /* of the day less boot time, as the newest set was made */
-	int64_t read_ms;  /* when the keys were last read, boot time */
-	bool is_told;     /* the settings' error was logged */
+	int64_t clock_ms;     /* of the day less boot time, as the newest set was made */
+	int64_t read_ms;      /* when the keys were last read, boot time */
+	bool is_settings_bad; /* they could not be read, or make no sense */
+	bool is_amiss; /* something was not to be had: it is read again, whatever the marks say */
 };
 
 /*
