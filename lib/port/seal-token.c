@@ -156,6 +156,23 @@ enum kz_rc kz_token_verify(const struct kz_public *key, const char *implicit, co
 	return kz_buf_add(payload, body.data, len, err);
 }
 
+enum kz_rc kz_token_payload_unverified(const char *p, size_t n, struct kz_buf *payload,
+				       struct kz_err *err)
+{
+	kz_auto_buf struct kz_buf body = KZ_BUF_INIT(n + 1);
+	struct parts t;
+	enum kz_rc rc = split(p, n, &t, err);
+
+	kz_buf_clear(payload);
+	if (!rc)
+		rc = decode(t.body, t.body_len, &body, err);
+	if (rc)
+		return rc;
+	if (body.len < KZ_SIGNATURE_BYTES)
+		return not_a_token(err);
+	return kz_buf_add(payload, body.data, body.len - KZ_SIGNATURE_BYTES, err);
+}
+
 void kz_paserk_public(const struct kz_public *key, char out[KZ_PASERK_PUBLIC_TEXT])
 {
 	memcpy(out, "k4.public.", 10);

@@ -32,6 +32,12 @@ struct kz_public {
  */
 enum kz_rc kz_token_footer(const char *p, size_t n, struct kz_buf *footer, struct kz_err *err);
 /*
+ * The payload of a token that nobody vouches for: for what may be asked of a stranger's word alone.
+ * out: payload replaces what is in the buffer; empty on any failure. err: KZ_E_DATA when p is not of that form, KZ_E_OS. wait: never
+ */
+enum kz_rc kz_token_payload_unverified(const char *p, size_t n, struct kz_buf *payload,
+				       struct kz_err *err);
+/*
  * Verify a token and take its payload.
  * in: p[0..n); implicit is the assertion that signer and verifier agree on, "" for none.
  * out: payload replaces what is in the buffer; empty on any failure.

@@ -179,6 +179,34 @@ static void the_serial_only_grows(void **state)
 	}
 }
 
+/* PROXY-11: keys are rotated after the clock was set back: who has seen the former file takes the new one. */
+static void the_serial_grows_over_a_rotation(void **state)
+{
+	struct kz_grant a = grant(ID_A, NOW);
+	char path[128];
+	int64_t last;
+
+	(void)state;
+	last = add(ID_A, NOW, NOW + 86400);
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/keys/%s", state_dir,
+			 i ? "grant.key" : "field.key");
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(kz_keys_make(state_dir, (gid_t)-1, NULL), KZ_OK);
+	read_keys();
+	refused(0);
+	assert_true(add(NULL, 0, NOW) > last);
+	kz_auto_revoked struct kz_revoked *r = reading(last);
+	/* and nothing else of it is taken over */
+	assert_int_equal(kz_revoked_count(r), 0);
+	assert_int_equal(kz_revoked_before(r), 0);
+	assert_false(kz_revoked_has(r, &a));
+	/* no text of any other kind raises it */
+	put("v4.public.eyJzZXJpYWwiOjkyMjMzNzIwMzY4NTQ3NzU4MDd9", 51);
+	assert_int_equal(add(NULL, 0, NOW), NOW * 1000);
+}
+
 static void an_altered_file_fails_closed(void **state)
 {
 	kz_auto_buf struct kz_buf good = KZ_BUF_INIT(1 << 20);
@@ -368,6 +396,7 @@ int main(void)
 		FRESH(what_is_revoked_is_found_and_nothing_else),
 		FRESH(grant_13_a_time_revokes_what_was_issued_before),
 		FRESH(the_serial_only_grows),
+		FRESH(the_serial_grows_over_a_rotation),
 		FRESH(an_altered_file_fails_closed),
 		FRESH(the_payload_has_one_form),
 		FRESH(a_former_key_is_followed_by_a_file_of_the_new_one),

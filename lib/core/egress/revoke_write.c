@@ -7,18 +7,40 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "core/egress/revoked.h"
+#include "port/json.h"
 #include "port/seal-sign.h"
 #include "rule/reason.h"
 
-/* What the file says, when it is ours; else nothing. out: is it? */
+#define SERIAL_MOST (INT64_C(1) << 53) /* no clock says more */
+
+/*
+ * The serial of a file that is not ours, as of one that a former key signed: who has seen it takes no
+ * older one, whatever has become of the clock since.  Nothing else of it is believed.
+ */
+static int64_t serial_of(const struct kz_buf *text)
+{
+	kz_auto_buf struct kz_buf payload = KZ_BUF_INIT(KZ_REVOKED_BYTES);
+	kz_auto_json struct kz_json *o = NULL;
+	int64_t serial;
+
+	if (kz_token_payload_unverified(kz_buf_str(text), text->len, &payload, NULL) ||
+	    kz_json_parse(kz_buf_str(&payload), payload.len, &o, NULL))
+		return 0;
+	serial = kz_json_num(o, "serial", 0);
+	return serial > 0 && serial < SERIAL_MOST ? serial : 0;
+}
+
+/* What the file says, when it is ours; else nothing but its serial. out: is it? */
 static bool load(int dir, const struct kz_public *own, struct kz_revoked *r)
 {
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(KZ_REVOKED_BYTES);
+	bool is_read = kz_file_read(dir, "revoked", &text, NULL) == KZ_OK;
 
-	if (!kz_file_read(dir, "revoked", &text, NULL) &&
-	    kz_revoked_take(own, kz_buf_str(&text), text.len, r))
+	if (is_read && kz_revoked_take(own, kz_buf_str(&text), text.len, r))
 		return true;
 	memset(r, 0, sizeof(*r));
+	if (is_read)
+		r->serial = serial_of(&text);
 	return false;
 }
 
