@@ -259,3 +259,20 @@ broker_is() { [ "$(broker_says)" = "$1" ]; }
 	kz_wait 60 broker_is package_unknown
 	eg_set KZ_EGRESS_RESOLVERS=198.51.100.53 'SANDBOX_PACKAGE_REGISTRIES={}'
 }
+
+@test "BRK-8 POL-6 a registry's name that stands for this machine is refused, unless its address is named too" {
+	local pid
+	echo '{"mine.pub.lab": ["93.184.216.99"]}' >"$EG/answers.json"
+	nsenter --net="/run/netns/$EG_NAME-in" "$EG_PYTHON" -m http.server -b 93.184.216.99 80 -d "$EG/www" >"$EG/mine.out" 2>&1 3>&- &
+	pid=$!
+	kz_wait 10 eg_inside curl -s -o /dev/null http://93.184.216.99/hello
+	: >"$EG/mine.out"
+	eg_set 'SANDBOX_PACKAGE_REGISTRIES={"pypi":{"index":"http://mine.pub.lab/simple/"}}'
+	kz_wait 20 broker_is package_host_denied
+	[ ! -s "$EG/mine.out" ]
+	eg_set 'SANDBOX_PACKAGE_REGISTRIES={"pypi":{"index":"http://mine.pub.lab/simple/","addresses":["93.184.216.99/32"]}}'
+	kz_wait 20 broker_is package_unknown
+	eg_set 'SANDBOX_PACKAGE_REGISTRIES={}'
+	rm "$EG/answers.json"
+	kill "$pid"
+}

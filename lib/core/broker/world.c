@@ -15,6 +15,7 @@
 #include "core/conf/keys.h"
 #include "core/egress/policy.h"
 #include "core/egress/resolvers.h"
+#include "core/egress/self.h"
 
 #define LOOK_MS 500
 
@@ -24,7 +25,8 @@ void kz_brk_world_init(struct kz_brk_world *w, const char *state)
 	(void)kz_str_copy(w->state, sizeof w->state, state, NULL);
 	w->why = KZ_R_REGISTRY_UNSET;
 	w->env.deny = w->denied;
-	w->env.is_deny_unusable = true;
+	w->env.self = w->self;
+	w->is_deny_bad = w->env.is_deny_unusable = true;
 }
 
 void kz_brk_world_release(struct kz_brk_world *w)
@@ -106,9 +108,16 @@ static void take_denied(struct kz_brk_world *w, const struct kz_conf *c)
 {
 	kz_auto_policy struct kz_policy p = { .revision = "" };
 
-	w->env.is_deny_unusable =
-		kz_policy_load(c, &p, NULL) != KZ_OK ||
-		!kz_scope_deny_parse(p.config.deny_cidrs, w->denied, &w->env.deny_count);
+	w->is_deny_bad = kz_policy_load(c, &p, NULL) != KZ_OK ||
+			 !kz_scope_deny_parse(p.config.deny_cidrs, w->denied, &w->env.deny_count);
+}
+
+/* This machine's own addresses come and go; when they cannot be listed none may be dialled. */
+static void read_self(struct kz_brk_world *w)
+{
+	bool is_known = kz_self_addresses(w->self, KZ_BRK_SELF, &w->env.self_count);
+
+	w->env.is_deny_unusable = w->is_deny_bad || !is_known;
 }
 
 static void take_net(struct kz_brk_world *w, const struct kz_conf *c)
@@ -160,7 +169,7 @@ static void read_settings(struct kz_brk_world *w, bool is_changed)
 	take_net(w, &c);
 	take_registries(w, &c);
 	/* memory or descriptors may have been out */
-	w->is_amiss = w->env.is_deny_unusable;
+	w->is_amiss = w->is_deny_bad;
 }
 
 /* The keys are in no folder of the cell, but a rotation changes the public ones too. */
@@ -191,6 +200,7 @@ void kz_brk_world_look(struct kz_brk_world *w, struct kz_brk_net *net)
 		w->env_mark = mark;
 		read_settings(w, is_changed);
 	}
+	read_self(w);
 	renew_net(w, net);
 	(void)kz_str_format(path, sizeof path, NULL, "%s/public", w->state);
 	mark = kz_mark_dir(path);

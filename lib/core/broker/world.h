@@ -12,6 +12,8 @@
 #include "port/seal.h"
 #include "rule/decide.h"
 
+#define KZ_BRK_SELF 512 /* addresses of this machine; with more nothing is fetched */
+
 struct kz_brk_world {
 	char state[256];
 	uint64_t env_mark, public_mark, resolv_mark;
@@ -30,6 +32,8 @@ struct kz_brk_world {
 	int64_t max_index, max_file;
 	struct kz_secret key;
 	struct kz_cidr denied[KZ_SCOPE_CIDRS];
+	struct kz_addr self[KZ_BRK_SELF];
+	bool is_deny_bad; /* what the operator denies makes no sense */
 	struct kz_decide_env env;
 };
 
