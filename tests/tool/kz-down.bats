@@ -187,6 +187,7 @@ kill_all() {
 	run kz down --purge --yes
 	[ "$status" -eq 0 ]
 	[ ! -e "$KZ_STATE" ]
+	[ "${lines[-1]}" = "kz: removed $KZ_STATE" ]
 	kz up
 	export KZ_STACK_ID
 	KZ_STACK_ID=$(cat "$KZ_STATE/stack")

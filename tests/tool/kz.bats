@@ -87,6 +87,22 @@ setup() {
 	[ "$(jq -r .reason "$BATS_TEST_TMPDIR/line")" = not_running ]
 }
 
+@test "ADM-5: a file in the place of the state is told as that, and left alone" {
+	local verb
+	echo precious >"$KZ_STATE"
+	for verb in status up 'down --purge --yes' logs; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr kz $verb
+		echo "$verb: $status $stderr"
+		[ "$status" -ne 0 ]
+		[[ $stderr != *no_permission* ]]
+		[ "$(cat "$KZ_STATE")" = precious ]
+	done
+	run --separate-stderr kz status
+	[ "$status" -eq 78 ]
+	[[ $stderr == "kz status: config_invalid: $KZ_STATE is no directory" ]]
+}
+
 @test "ADM-5: down, where nothing runs, is done already and makes nothing" {
 	run kz down
 	[ "$status" -eq 0 ]

@@ -259,5 +259,8 @@ enum kz_rc kz_front_purge(struct kz_front *f, struct kz_err *err)
 		return rc;
 	if (kz_front_is_scanning(f) || count > 0)
 		return kz_err_set(err, KZ_E_TEMPFAIL, "kz still runs in %s", f->state);
-	return kz_tree_remove(AT_FDCWD, f->state, err);
+	if ((rc = kz_tree_remove(AT_FDCWD, f->state, err)))
+		return rc;
+	kz_front_say(f, "removed %s", f->state);
+	return KZ_OK;
 }

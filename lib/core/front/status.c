@@ -142,6 +142,8 @@ static enum kz_rc look(const struct kz_front *f, struct kz_err *err)
 {
 	struct stat st;
 
+	if (stat(f->state, &st) == 0 && !S_ISDIR(st.st_mode))
+		return kz_err_set(err, KZ_E_CONFIG, "%s is no directory", f->state);
 	if (stat(f->state, &st) == 0 && access(f->state, R_OK | X_OK) != 0)
 		return kz_refuse(
 			err, KZ_R_NO_PERMISSION,
