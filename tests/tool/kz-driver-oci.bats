@@ -266,29 +266,43 @@ E'
 	nothing_left
 }
 
-@test "RT-6 a probe tries a whole worker, reports each runtime and leaves nothing" {
+@test "RT-6 a probe tries a whole worker, reports what it tried up to the runtime that works, and leaves nothing" {
 	rm "$KZ_STATE/env/KZ_RUNTIME"
 	ask '{"v":1,"verb":"probe"}'
 	[ "$(field .ok)" = true ]
-	[ "$(field '.candidates | map(.name) | join(" ")')" = "runc crun runsc" ]
-	[ "$(field '.candidates[0].ok')" = true ]
+	[ "$(field '.candidates[-1].ok')" = true ]
+	[ "$(field '.candidates | map(select(.ok)) | length')" = 1 ]
+	[[ "runc crun runsc" == "$(field '.candidates | map(.name) | join(" ")')"* ]]
 	[ "$(field '.candidates | map(select(.ok | not) | .text | length > 0) | all')" = true ]
 	nothing_left
 }
 
-@test "RT-1 no runtime gets hold of /dev/null, which belongs to everybody" {
+@test "RT-6 kz doctor tries each runtime, and says of each whether it works, or why not" {
 	rm "$KZ_STATE/env/KZ_RUNTIME"
+	run jq -r 'select(.check == "runtime").text' < <("$KZ_BIN/kz" doctor -j)
+	[ "$status" -eq 0 ]
+	[[ $output == *"runc"*"; crun"*"; runsc"* ]]
+	[[ $output == *" works"* ]]
+	nothing_left
+}
+
+@test "RT-1 no runtime gets hold of /dev/null, which belongs to everybody" {
+	local runtime tried=0
 	mkdir "$KZ_STATE/dev"
 	# A /dev/null of this test's own shows a change of owner even when it was taken back.
 	# shellcheck disable=SC2016
-	reply=$(printf '{"v":1,"verb":"probe"}\n' | unshare -m --propagation private bash -euc '
-		mount -t tmpfs -o mode=755 none "$1"
-		mknod -m 666 "$1/null" c 1 3
-		mount --bind "$1/null" /dev/null
-		before=$(stat -c %z /dev/null)
-		"$2"
-		[ "$(stat -c "%u:%g %z" /dev/null)" = "0:0 $before" ]' - "$KZ_STATE/dev" "$DRIVER_DIR/bin0/kz-driver-oci")
-	[ "$(field .ok)" = true ]
+	for runtime in runc crun runsc; do
+		echo "$runtime" >"$KZ_STATE/env/KZ_RUNTIME"
+		reply=$(printf '{"v":1,"verb":"probe"}\n' | unshare -m --propagation private bash -euc '
+			mount -t tmpfs -o mode=755 none "$1"
+			mknod -m 666 "$1/null" c 1 3
+			mount --bind "$1/null" /dev/null
+			before=$(stat -c %z /dev/null)
+			"$2"
+			[ "$(stat -c "%u:%g %z" /dev/null)" = "0:0 $before" ]' - "$KZ_STATE/dev" "$DRIVER_DIR/bin0/kz-driver-oci")
+		[ "$(field .ok)" = false ] || tried=$((tried + 1))
+	done
+	[ "$tried" -ge 1 ]
 	rmdir "$KZ_STATE/dev"
 	nothing_left
 }

@@ -51,7 +51,7 @@ static void probe(const struct kz_conf *c, const char *state, struct kz_check *o
 		return;
 	}
 	if (!rc)
-		rc = kz_oci_probe(&o, &report, &err);
+		rc = kz_oci_probe(&o, KZ_OCI_EACH, &report, &err);
 	report_text(report, &text);
 	if (!rc)
 		say(out, KZ_CHECK_OK, kz_buf_str(&text), "");

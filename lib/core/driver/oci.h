@@ -89,8 +89,14 @@ enum kz_rc kz_oci_get(struct kz_oci *o, const char *worker, struct kz_oci_record
 /* Every worker here, as the array of the list verb (new). */
 enum kz_rc kz_oci_list(struct kz_oci *o, struct kz_json **out, struct kz_err *err);
 
-/* Choose the runtime by trying [RT-6]; the outcome is kept until something it rests on changes. err: runtime_unavailable */
-enum kz_rc kz_oci_probe(struct kz_oci *o, struct kz_json **report, struct kz_err *err);
+/* How much is tried to choose a runtime: nothing when an outcome is kept that still holds; those up to the first that works; all. */
+enum kz_oci_effort { KZ_OCI_KEPT, KZ_OCI_FIRST, KZ_OCI_EACH };
+/*
+ * Choose the runtime by trying [RT-6]: the first that works; the outcome is kept until something it rests on changes.
+ * out: report: what was tried (new, also on error), may be NULL.  err: runtime_unavailable
+ */
+enum kz_rc kz_oci_probe(struct kz_oci *o, enum kz_oci_effort effort, struct kz_json **report,
+			struct kz_err *err);
 /* Prepare the image, and its identity, for the chosen runtime. */
 enum kz_rc kz_oci_image(struct kz_oci *o, struct kz_err *err);
 

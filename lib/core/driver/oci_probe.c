@@ -159,8 +159,7 @@ static enum kz_rc keep(const struct kz_json *report, const char *path, struct kz
 	return kz_file_replace(AT_FDCWD, path, text.data, text.len, 0640, (gid_t)-1, err);
 }
 
-/* in: all: do not stop at the first that works */
-static struct kz_json *try_all(struct kz_oci *o, const char *key, bool all)
+static struct kz_json *try_them(struct kz_oci *o, const char *key, enum kz_oci_effort effort)
 {
 	struct kz_json *report = kz_json_object();
 	struct kz_json *list = kz_json_array();
@@ -174,7 +173,7 @@ static struct kz_json *try_all(struct kz_oci *o, const char *key, bool all)
 		memset(&o->rt, 0, sizeof o->rt);
 		rc = try_one(o, name, &posture, &err);
 		kz_json_append(list, finding(o, name, rc, posture, &err));
-		if (!rc && !all)
+		if (!rc && effort != KZ_OCI_EACH)
 			break;
 	}
 	kz_json_set_str(report, "key", key);
@@ -182,7 +181,8 @@ static struct kz_json *try_all(struct kz_oci *o, const char *key, bool all)
 	return report;
 }
 
-enum kz_rc kz_oci_probe(struct kz_oci *o, struct kz_json **report, struct kz_err *err)
+enum kz_rc kz_oci_probe(struct kz_oci *o, enum kz_oci_effort effort, struct kz_json **report,
+			struct kz_err *err)
 {
 	kz_auto_json struct kz_json *found = NULL;
 	kz_auto_buf struct kz_buf text = KZ_BUF_INIT(KEPT_MAX);
@@ -192,14 +192,14 @@ enum kz_rc kz_oci_probe(struct kz_oci *o, struct kz_json **report, struct kz_err
 
 	if (kz_oci_path(o, path, err, "run/oci/probe.json") || key_of(o, key, err))
 		return KZ_E_DATA;
-	if (!report && !kz_file_read(AT_FDCWD, path, &text, NULL) &&
+	if (effort == KZ_OCI_KEPT && !kz_file_read(AT_FDCWD, path, &text, NULL) &&
 	    !kz_json_parse(kz_buf_str(&text), text.len, &found, NULL) &&
 	    kz_str_eq(kz_json_str(found, "key", ""), key) && (ok = first_ok(found)) != NULL)
 		return take(o, ok, err);
 	if (o->is_rootless && kz_rootless_cgroup_check(err))
 		return err ? err->rc : KZ_E_UNAVAILABLE;
 	kz_json_free(found);
-	found = try_all(o, key, report != NULL);
+	found = try_them(o, key, effort);
 	ok = first_ok(found);
 	/* Only what worked is kept: trouble may pass. */
 	if (ok && keep(found, path, err))

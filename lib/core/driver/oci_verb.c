@@ -96,7 +96,7 @@ static struct kz_json *verb_probe(struct kz_oci *o)
 	struct kz_json *j;
 
 	if (!rc)
-		rc = kz_oci_probe(o, &report, &err);
+		rc = kz_oci_probe(o, KZ_OCI_FIRST, &report, &err);
 	j = reply(NULL, rc ? &err : NULL);
 	list = kz_json_get(report, "candidates");
 	kz_json_set_bool(j, "ok", rc == KZ_OK);
@@ -119,7 +119,7 @@ static struct kz_json *verb_probe(struct kz_oci *o)
 
 static enum kz_rc make_ready(struct kz_oci *o, struct kz_err *err)
 {
-	enum kz_rc rc = kz_oci_probe(o, NULL, err);
+	enum kz_rc rc = kz_oci_probe(o, KZ_OCI_KEPT, NULL, err);
 
 	return rc ? rc : kz_oci_image(o, err);
 }
