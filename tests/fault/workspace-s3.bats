@@ -6,29 +6,19 @@
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz
+load ../s3
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	make -s -j2 FAULT=1 build-fault/bin/kz-workspace build-fault/bin/kz-archive
 	export FAULT_BIN=$PWD/build-fault/bin ROOT=$PWD
 	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=3
-	mkdir "$BATS_FILE_TMPDIR/odd" "$BATS_FILE_TMPDIR/swift"
-	start odd python3 "$ROOT/tests/s3/s3.py" "$BATS_FILE_TMPDIR/odd"
-	start swift /usr/bin/python3 "$ROOT/tests/s3/swift-server.py" "$BATS_FILE_TMPDIR/swift" "$BATS_FILE_TMPDIR/swift/port" kz-test
-}
-
-start() {
-	local name=$1
-	shift
-	"$@" </dev/null >"$BATS_FILE_TMPDIR/$name.out" 2>&1 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/$name.pid"
+	s3_start odd python3 "$ROOT/tests/s3/s3.py" "$BATS_FILE_TMPDIR/odd"
+	s3_start swift /usr/bin/python3 "$ROOT/tests/s3/swift-server.py" "$BATS_FILE_TMPDIR/swift" "$BATS_FILE_TMPDIR/swift/port" kz-test
 }
 
 teardown_file() {
-	local pid
-	for pid in "$BATS_FILE_TMPDIR"/*.pid; do
-		kill "$(cat "$pid")" || true
-	done
+	s3_stop
 	kz_stop
 }
 
@@ -40,10 +30,7 @@ setup() {
 
 # serve SERVER ACCESS SECRET: from here on this server is the store, and has a workspace
 serve() {
-	kz_wait 60 test -s "$BATS_FILE_TMPDIR/$1/port"
-	printf '%s\n' "$2" "$3" >"$KZ_STATE/keys/objects.key"
-	chmod 640 "$KZ_STATE/keys/objects.key"
-	kz config set "KZ_OBJECTS_URL=s3+http://127.0.0.1:$(cat "$BATS_FILE_TMPDIR/$1/port")/kz-test/$BATS_TEST_NUMBER"
+	s3_serve "$@"
 	echo well >"$ODD/mode"
 	put kz-workspace
 }

@@ -5,14 +5,14 @@
 # bats file_tags=case:root
 bats_require_minimum_version 1.5.0
 load ../kz
+load ../s3
 
 setup_file() {
 	local registry tests=$BATS_TEST_DIRNAME/..
 	export FIX=$BATS_FILE_TMPDIR
-	mkdir "$FIX/swift" "$FIX/odd" "$FIX/registry"
-	start swift /usr/bin/python3 "$tests/s3/swift-server.py" "$FIX/swift" "$FIX/swift/port" kz-test
-	start odd python3 "$tests/s3/s3.py" "$FIX/odd"
-	start registry python3 "$tests/registry/registry.py" "$FIX/registry"
+	s3_start swift /usr/bin/python3 "$tests/s3/swift-server.py" "$FIX/swift" "$FIX/swift/port" kz-test
+	s3_start odd python3 "$tests/s3/s3.py" "$FIX/odd"
+	s3_start registry python3 "$tests/registry/registry.py" "$FIX/registry"
 	kz_wait 20 test -s "$FIX/registry/port"
 	registry=http://127.0.0.1:$(cat "$FIX/registry/port")
 	export REGISTRIES="{\"pypi\":{\"index\":\"$registry/simple/\"},\"npm\":{\"registry\":\"$registry/npm/\"}}"
@@ -20,18 +20,8 @@ setup_file() {
 		SANDBOX_PACKAGE_REGISTRIES="$REGISTRIES"
 }
 
-start() {
-	local name=$1
-	shift
-	"$@" </dev/null >"$FIX/$name.out" 2>&1 3>&- &
-	echo $! >"$FIX/$name.pid"
-}
-
 teardown_file() {
-	local pid
-	for pid in "$FIX"/*.pid; do
-		kill "$(cat "$pid")" || true
-	done
+	s3_stop
 	kz_stop
 }
 
@@ -39,17 +29,9 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	unset KZ_LEASE KZ_LEASE_TOKEN KZ_FENCE
 	C=c$BATS_TEST_NUMBER
-	serve swift kz:tests kz-secret
+	s3_serve swift kz:tests kz-secret
 	kz config set SANDBOX_PACKAGE_REGISTRIES "$REGISTRIES" >/dev/null
 	: >"$FIX/registry/log"
-}
-
-# serve SERVER ACCESS SECRET: from here on this server is the store
-serve() {
-	kz_wait 60 test -s "$FIX/$1/port"
-	printf '%s\n' "$2" "$3" >"$KZ_STATE/keys/objects.key"
-	chmod 640 "$KZ_STATE/keys/objects.key"
-	kz config set "KZ_OBJECTS_URL=s3+http://127.0.0.1:$(cat "$FIX/$1/port")/kz-test/$BATS_TEST_NUMBER" >/dev/null
 }
 
 # The last run's worker.
@@ -134,7 +116,7 @@ here() {
 
 @test "WS-12 KRN-15 INV-37: a store that is gone starts nothing, and what was kept is there when it is back" {
 	echo well >"$FIX/odd/mode"
-	serve odd any thing
+	s3_serve odd any thing
 	here -k -r pure -c 'import pure; x = pure.VERSION'
 	kz_record_is kernel.status saved
 	echo drop >"$FIX/odd/mode"

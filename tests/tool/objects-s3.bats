@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # Objects in S3: against real servers (Swift, which checks every signature; s3rver), and one that misbehaves.
 
+load ../s3
+
 setup_file() {
 	export ROOT=$BATS_TEST_DIRNAME/../..
 	export OBJECTS=$ROOT/build/tests/tool/objects
@@ -8,7 +10,7 @@ setup_file() {
 	make -s -C "$ROOT" build/tests/tool/objects
 	mkdir -p "$KZ_STATE/env" "$KZ_STATE/keys" "$BATS_FILE_TMPDIR/odd"
 	chmod 700 "$KZ_STATE"
-	start odd python3 "$ROOT/tests/s3/s3.py" "$BATS_FILE_TMPDIR/odd"
+	s3_start odd python3 "$ROOT/tests/s3/s3.py" "$BATS_FILE_TMPDIR/odd"
 	wait_for "$BATS_FILE_TMPDIR/odd/port"
 	head -c 2500000 /dev/urandom >"$BATS_FILE_TMPDIR/big"
 	echo "some bytes" >"$BATS_FILE_TMPDIR/small"
@@ -17,10 +19,7 @@ setup_file() {
 }
 
 teardown_file() {
-	local pid
-	for pid in "$BATS_FILE_TMPDIR"/*.pid; do
-		kill "$(cat "$pid")"
-	done
+	s3_stop
 }
 
 setup() {
@@ -28,13 +27,6 @@ setup() {
 	serve odd canary1 canary2 "p/$BATS_TEST_NUMBER"
 	rm -f odd/log
 	mode well
-}
-
-start() {
-	local name=$1
-	shift
-	"$@" </dev/null >"$BATS_FILE_TMPDIR/$name.out" 2>&1 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/$name.pid"
 }
 
 wait_for() {
@@ -48,9 +40,7 @@ wait_for() {
 
 # serve SERVER ACCESS SECRET [PREFIX]: from here on this server is the store
 serve() {
-	echo "s3+http://127.0.0.1:$(cat "$1/port")/kz-test/${4-p/q}" >"$KZ_STATE/env/KZ_OBJECTS_URL"
-	printf '%s\n' "$2" "$3" >"$KZ_STATE/keys/objects.key"
-	chmod 640 "$KZ_STATE/keys/objects.key"
+	s3_here "$1" "$2" "$3" "${4-p/q}" "$KZ_STATE" >"$KZ_STATE/env/KZ_OBJECTS_URL"
 }
 
 mode() {
@@ -107,7 +97,7 @@ story() {
 
 @test "WS-8 Swift, which checks every signature, keeps objects; wrong credentials are refused" {
 	mkdir -p swift
-	start swift /usr/bin/python3 "$ROOT/tests/s3/swift-server.py" "$PWD/swift" "$PWD/swift/port" kz-test
+	s3_start swift /usr/bin/python3 "$ROOT/tests/s3/swift-server.py" "$PWD/swift" "$PWD/swift/port" kz-test
 	wait_for swift/port
 	serve swift kz:tests kz-secret
 	story a-b a.b a0
@@ -139,7 +129,7 @@ story() {
 	local program
 	program=$("$ROOT/tests/s3/get-s3rver")
 	mkdir -p s3rver/data
-	start s3rver node "$program" -d s3rver/data -a 127.0.0.1 -p 0 --no-vhost-buckets --configure-bucket kz-test
+	s3_start s3rver node "$program" -d s3rver/data -a 127.0.0.1 -p 0 --no-vhost-buckets --configure-bucket kz-test
 	for _ in $(seq 300); do
 		sed -n 's/.*listening on 127.0.0.1:\([0-9]*\).*/\1/p' s3rver.out >s3rver/port
 		[ ! -s s3rver/port ] || break
@@ -308,7 +298,7 @@ story() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 \
 		-addext subjectAltName=IP:127.0.0.1 -keyout tls/key.pem -out tls/cert.pem 2>/dev/null
 	cat tls/cert.pem tls/key.pem >tls/both.pem
-	start tls python3 "$ROOT/tests/s3/s3.py" "$PWD/tls" tls/both.pem
+	s3_start tls python3 "$ROOT/tests/s3/s3.py" "$PWD/tls" tls/both.pem
 	wait_for tls/port
 	serve tls canary1 canary2
 	sed -i 's/+http:/+https:/' "$KZ_STATE/env/KZ_OBJECTS_URL"
