@@ -279,7 +279,7 @@ E'
 
 @test "RT-6 kz doctor tries each runtime, and says of each whether it works, or why not" {
 	rm "$KZ_STATE/env/KZ_RUNTIME"
-	run jq -r 'select(.check == "runtime").text' < <("$KZ_BIN/kz" doctor -j)
+	run jq -r 'select(.check == "runtime").text' < <("${KZ_BIN:-$BATS_TEST_DIRNAME/../../build/bin}/kz" doctor -j)
 	[ "$status" -eq 0 ]
 	[[ $output == *"runc"*"; crun"*"; runsc"* ]]
 	[[ $output == *" works"* ]]
