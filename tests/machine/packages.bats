@@ -329,6 +329,16 @@ except OSError as e: sys.exit(3 if e.errno == errno.EROFS else 4)'
 	[ "$output" = "1.0+local x" ]
 }
 
+@test "BRK-10 CB-1: the module kz of a cell is no package that anybody looks for; in a program it is as any" {
+	jrun -k -C "$C" -c 'import kz; from kz import tools, ToolError; print(kz.tools is tools)'
+	[ "$output" = True ]
+	rec '.packages == [] and .not_run == null'
+	[ "$(asked /simple/kz/)" = 0 ]
+	jrun -C "$C" -c 'import kz'
+	not_run dependency_install_failed
+	[ "$(asked /simple/kz/)" -gt 0 ]
+}
+
 @test "KZ_PACKAGES_MAX_BYTES: packages over their bound start nothing, and the workspace's bound is another" {
 	local before
 	jrun -C "$C" -c 'open("mine", "w").write("x")'

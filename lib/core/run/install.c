@@ -172,6 +172,12 @@ static bool is_asked(const struct kz_install *in, const char *key)
 	return false;
 }
 
+/* A cell has this one from its kernel; a package of that name is another one. */
+static bool is_of_kernel(const struct kz_job *j, const char *module)
+{
+	return j->kernel && j->install->eco == KZ_ECO_PYTHON && kz_str_eq(module, "kz");
+}
+
 /* An import that nothing has: neither image nor lock, workspace or inputs. */
 static bool is_missing(struct kz_job *j, const struct kz_import *m)
 {
@@ -180,7 +186,8 @@ static bool is_missing(struct kz_job *j, const struct kz_import *m)
 	struct kz_err err = KZ_ERR_INIT;
 
 	/* what could not be asked for is the program's own affair */
-	return kz_requirement_parse(in->eco, m->package, strlen(m->package), &r, &err) == KZ_OK &&
+	return !is_of_kernel(j, m->module) &&
+	       kz_requirement_parse(in->eco, m->package, strlen(m->package), &r, &err) == KZ_OK &&
 	       !is_asked(in, r.key) && !kz_lock_version(in->lock, in->eco, r.key) &&
 	       !kz_baked_module(&j->conf, in->eco, m->module) && !is_own_module(j, m->module);
 }
