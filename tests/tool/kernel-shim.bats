@@ -329,6 +329,54 @@ CELLS
 	is 2 .out "(10, 700000)"
 }
 
+@test "KRN-2 KRN-3 iterators and elements of a tree that two names lead to stay one" {
+	cells python <<'CELLS'
+import itertools, xml.etree.ElementTree as ET
+ids = itertools.count(1)
+holder, rows = {'ids': ids}, iter([1, 2, 3])
+same = [rows]
+root = ET.fromstring('<a><b/></a>')
+b = root.find('b')
+%%
+next(ids); next(rows)
+b.set('k', 'v')
+%%
+next(holder['ids']), next(same[0]), ET.tostring(root), root[0] is b
+CELLS
+	is 3 .out "(2, 2, b'<a><b k=\"v\" /></a>', True)"
+}
+
+@test "KRN-3 what a class body computed comes back whatever it is: descriptors, functions, classes; or the class is told" {
+	cells python <<'CELLS'
+class Twice:
+    def __set_name__(self, owner, name): self.name = '_' + name
+    def __get__(self, obj, owner): return self if obj is None else getattr(obj, self.name)
+    def __set__(self, obj, value): setattr(obj, self.name, 2 * value)
+class Given: pass
+def make(what): return what
+class Has:
+    x = Twice()
+    f = make(lambda self: 'f')
+    kind: type = make(Given)
+    n = make(5)
+h = Has(); h.x = 2
+class Outer:
+    class Inner:
+        n = make(6)
+o = Outer()
+%%
+h.x, h.f(), Has.kind is Given, h.n
+%%
+h.x = 3
+%%
+h.x, h.f(), Has.kind is Given, h.n, isinstance(Has().__class__.__dict__['x'], Twice)
+CELLS
+	is 1 "$lost" "Outer o"
+	is 1 '.report.lost[0].reason' "Outer: its definition calls make"
+	is 2 .out "(4, 'f', True, 5)"
+	is 4 .out "(6, 'f', True, 5, True)"
+}
+
 @test "KRN-3 exceptions whose __init__ takes other arguments than they keep come back as they were, and it does not run again" {
 	cells python <<'CELLS'
 class Failed(Exception):

@@ -62,10 +62,15 @@ class Pickler(pickle.Pickler):
 				self.is_doubtful = True
 		if t is bytearray and len(obj) <= self.kernel.longest and bytes(obj) in self.kernel.environment:
 			raise Refused("a value of the environment")
-		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__":
+		if t.__hash__ is None or t.__dictoffset__ or t.__module__ == "__main__" or changes(t):
 			if not isinstance(obj, self.kernel.enum()):
 				self.shared[id(obj)] = obj
 		return None
+
+
+def changes(t):
+	"""Can an object of this type change, though it has neither attributes of its own nor forbids to be hashed?"""
+	return hasattr(t, "__next__") or str(t.__module__).startswith(("xml.etree", "numpy.random"))
 
 
 # Exceptions that keep more than their arguments make it in their own __init__.

@@ -150,8 +150,11 @@ class Purity:
 		if getattr(node, "type_params", None):
 			raise Refused("it has type parameters")
 		inner = set(local) | {"__qualname__", "__module__", "__name__"}
+		keeps = self.keeps_values
+		self.keeps_values = keeps and node is self.node  # of a class within it nothing is saved
 		for s in node.body:
 			self.member(s, inner)
+		self.keeps_values = keeps
 
 	def base(self, node):
 		"""A base of a cell is the class itself: its name may have another one by now."""

@@ -40,12 +40,13 @@ class Save:
 	def class_state(self, d):
 		now_, then = members(d.made), d.members
 		plain = type(d.made) is type or type(d.made).__name__ == "ABCMeta"
+		left_out = blank_names(d.entry)
 		given = {}
 		for k, v in now_.items():
 			if k in self.SKIP or k.startswith(("_abc_", "_is_protocol", "_is_runtime", "__dataclass_", "__match_args__")):
 				continue
 			is_code = callable(v) or hasattr(type(v), "__get__")
-			if is_code and then.get(k, d) is v or isinstance(v, type):
+			if k not in left_out and (is_code and then.get(k, d) is v or isinstance(v, type)):
 				continue
 			if not is_code and (not plain or k.startswith("__")):
 				continue

@@ -173,3 +173,15 @@ def blank(tree, places):
 		if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
 			if (node.value.lineno, node.value.col_offset) in places:
 				node.value = ast.copy_location(ast.Constant(None), node.value)
+
+
+def blank_names(entry):
+	"""Attributes of a class that its definition does not make again."""
+	if not entry["blank"]:
+		return set()
+	names = set()
+	for node in ast.walk(Sources.parse(entry["source"], entry["line"])):
+		if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and \
+				[node.value.lineno, node.value.col_offset] in entry["blank"]:
+			names |= {t.id for t in (node.targets if isinstance(node, ast.Assign) else [node.target])}
+	return names
