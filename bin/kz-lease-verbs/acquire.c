@@ -54,7 +54,7 @@ int kz_verb_acquire(struct kz_cli *cli, int argc, char **argv)
 		return kz_main_end(cli, cli->err.rc);
 	rc = kz_who_set(&h.who, o.actor, o.conversation, &cli->err);
 	if (!rc)
-		rc = kz_hold_open(&h, &cli->err);
+		rc = kz_hold_open_to_acquire(&h, &cli->err);
 	/* A signal while waiting leaves no ticket; one after the grant must not lose the token. */
 	if (!rc)
 		rc = kz_sig_open(signals, &sig_fd, &cli->err);
@@ -97,7 +97,7 @@ int kz_verb_with(struct kz_cli *cli, int argc, char **argv)
 	rc = kz_who_set(&h.who, o.actor, o.conversation, &cli->err);
 	if (rc)
 		return kz_main_end(cli, rc);
-	rc = kz_hold_open(&h, &cli->err);
+	rc = kz_hold_open_to_acquire(&h, &cli->err);
 	if (!rc)
 		rc = kz_hold_with(&h, kz_wait_of(&o, &wait), cli->operands, &status, &cli->err);
 	return kz_main_end_as(cli, rc, status);

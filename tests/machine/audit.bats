@@ -195,6 +195,32 @@ except Exception as e: print(type(e).__name__)'
 	rows denial | python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit
 }
 
+@test "AUD-1 LEASE-18 what is refused because Valkey takes no connection is on record as well: run, lease and workspace" {
+	local pid
+	cd "$BATS_TEST_TMPDIR"
+	is_down() { ! kz_service_pid valkey; }
+	s6-svc -O "$KZ_STATE/service/valkey"
+	pid=$(kz_service_pid valkey)
+	kill -KILL "$pid"
+	kz_wait 30 is_down
+	kz_run -A gone -C one -c 'print("it ran")'
+	kz_record_is reason coordination_unavailable
+	echo data >file
+	run --separate-stderr kz-lease acquire -t 0 -A gone -C one
+	[ "$status" -eq 69 ]
+	run --separate-stderr kz-lease with -t 0 -A gone -C one -- true
+	[ "$status" -eq 125 ]
+	run --separate-stderr kz-workspace put -A gone -C one file
+	[ "$status" -eq 69 ]
+	s6-svc -u "$KZ_STATE/service/valkey"
+	rows denial -R coordination_unavailable | tee gone
+	jq -se 'length == 4 and (map([.actor, .conversation]) | unique | length == 1) and all(.[]; .actor | length == 32)' gone
+	[ "$(jq -rs '.[0].run' gone)" = "$(kz_record run)" ]
+	jq -se 'map(.event) == ["abort"]' < <(kz audit list -j -k run_step -r "$(kz_record run)")
+	python3 "$BATS_TEST_DIRNAME/../schema.py" --expect audit <gone
+	kz_wait 60 kz status
+}
+
 @test "AUD-10 where the store takes no row, no code starts and no grant is made" {
 	local audit=$KZ_STATE/audit/audit.db pid
 	# somebody holds the write lock for longer than anybody waits

@@ -67,19 +67,22 @@ static enum kz_rc identify(struct kz_workspace *w, const struct kz_workspace_ask
 			   struct kz_err *err)
 {
 	struct kz_hold *h = &w->hold;
-	enum kz_rc rc = KZ_OK;
+	enum kz_rc rc;
 
 	if (!ask->conversation && !ask->lease)
 		return kz_refuse(err, KZ_R_USAGE,
 				 "whose workspace? give -C, the conversation (and -A, the actor)");
-	if (w->writes || !ask->conversation)
+	rc = kz_who_set(&h->who, ask->actor, ask->conversation, err);
+	if (rc)
+		return rc;
+	if (w->writes && !ask->lease)
+		rc = kz_hold_open_to_acquire(h, err);
+	else if (w->writes || !ask->conversation)
 		rc = kz_hold_open(h, err);
 	else
 		rc = kz_conf_load(&h->conf, NULL, err);
 	if (!rc && w->writes && !h->conf.set.sandbox_workspace_persist)
 		rc = kz_refuse(err, KZ_R_WORKSPACE_UNKEPT, NULL);
-	if (!rc)
-		rc = kz_who_set(&h->who, ask->actor, ask->conversation, err);
 	if (!rc)
 		rc = kz_who_hash(&h->who, h->conf.state, err);
 	if (rc)

@@ -11,18 +11,30 @@
 #include "port/json.h"
 #include "rule/reason.h"
 
-enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
+#define URL_TEXT 300
+
+/* out: url, of the Valkey that there should be */
+static enum kz_rc load(struct kz_hold *h, char url[URL_TEXT], struct kz_err *err)
 {
-	char url[300];
 	enum kz_rc rc = kz_seal_init(err);
 
 	if (!rc)
 		rc = kz_conf_load(&h->conf, NULL, err);
-	if (!rc)
-		rc = kz_conf_valkey_there(&h->conf, url, sizeof(url), err);
-	return rc ? rc :
-		    kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
-				 kz_deadline_in(KZ_AUTH_CALL), err);
+	return rc ? rc : kz_conf_valkey_there(&h->conf, url, URL_TEXT, err);
+}
+
+static enum kz_rc reach(struct kz_hold *h, const char *url, struct kz_err *err)
+{
+	return kz_auth_open(&h->auth, url, h->conf.set.kz_deployment_id,
+			    kz_deadline_in(KZ_AUTH_CALL), err);
+}
+
+enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err)
+{
+	char url[URL_TEXT];
+	enum kz_rc rc = load(h, url, err);
+
+	return rc ? rc : reach(h, url, err);
 }
 
 void kz_hold_close(struct kz_hold *h)
@@ -56,6 +68,20 @@ static void record_denial(struct kz_hold *h, const struct kz_err *why)
 						   h->who.conversation_id, why->reason, &err))
 		kz_log(KZ_LOG_WARNING, "a refusal could not be recorded", "reason", err.reason,
 		       NULL);
+}
+
+enum kz_rc kz_hold_open_to_acquire(struct kz_hold *h, struct kz_err *err)
+{
+	struct kz_err own = KZ_ERR_INIT;
+	char url[URL_TEXT];
+	enum kz_rc rc = load(h, url, err);
+
+	if (rc)
+		return rc;
+	rc = reach(h, url, err);
+	if (rc && !kz_who_hash(&h->who, h->conf.state, &own))
+		record_denial(h, err);
+	return rc;
 }
 
 enum kz_rc kz_hold_acquire(struct kz_hold *h, const struct kz_ms *wait, const char *holder,

@@ -29,6 +29,8 @@ struct kz_hold {
 
 /* Settings and Valkey. own: kz_hold_close, also after a failure. err: not_running, no_permission, coordination_*, library_missing */
 enum kz_rc kz_hold_open(struct kz_hold *h, struct kz_err *err);
+/* As kz_hold_open, for who acquires next for h->who (set already): an authority that cannot be reached is a refusal, and on record. */
+enum kz_rc kz_hold_open_to_acquire(struct kz_hold *h, struct kz_err *err);
 void kz_hold_close(struct kz_hold *h);
 #define kz_auto_hold kz_auto(kz_hold_close)
 

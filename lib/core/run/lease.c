@@ -23,16 +23,22 @@ static struct kz_ms wanted_ttl(const struct kz_job *j)
 
 static enum kz_rc open_stores(struct kz_job *j, struct kz_err *err)
 {
+	struct kz_err own = KZ_ERR_INIT, *why = err;
 	char url[300], path[300];
-	enum kz_rc rc = kz_conf_valkey_there(&j->conf, url, sizeof(url), err);
+	enum kz_rc rc = kz_conf_valkey_there(&j->conf, url, sizeof(url), err), opened;
 
-	if (!rc)
-		rc = kz_auth_connect(&j->auth, url, j->conf.set.kz_deployment_id,
-				     kz_deadline_in(KZ_AUTH_CALL), err);
-	if (!rc)
-		rc = kz_conf_path(&j->conf, "audit/audit.db", path, sizeof(path), err);
+	if (rc)
+		return rc;
+	rc = kz_auth_connect(&j->auth, url, j->conf.set.kz_deployment_id,
+			     kz_deadline_in(KZ_AUTH_CALL), err);
+	/* Without an authority all the same: that refusal is on record as any other [AUD-1]. */
+	if (rc)
+		why = &own;
+	opened = kz_conf_path(&j->conf, "audit/audit.db", path, sizeof(path), why);
 	/* Before a worker is taken: a store that cannot be written means that nothing may start [AUD-10]. */
-	return rc ? rc : kz_audit_open(&j->audit, path, err);
+	if (!opened)
+		opened = kz_audit_open(&j->audit, path, why);
+	return rc ? rc : opened;
 }
 
 static enum kz_rc start_heart(struct kz_job *j, struct kz_err *err)
