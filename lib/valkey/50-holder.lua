@@ -151,6 +151,22 @@ local function held(x, lease, token)
 	return e
 end
 
+-- A controller that begins closes admission until it knows its workers.
+local COMING_UP = { not_reconciled = true, image_unpublished = true }
+
+-- Admission is closed: who is in line keeps his place while it is only coming up; everybody else is refused.
+local function shut(x, ask, why)
+	local t = x.conf and ticket_of(x, ask.id)
+	if t and COMING_UP[why] and t.till > x.now then
+		call("HSET", x.d .. ":t:" .. t.id, "seen", x.now)
+		return settle(x, { "wait", t.no, t.till - x.now, "" })
+	end
+	if t then
+		drop(x, t, "leave")
+	end
+	return refuse(x, why)
+end
+
 -- acquire ASK TOKEN ACTOR CONVERSATION HOLDER WAIT TTL FIRST
 local function acquire(keys, args)
 	local x = begin(keys)
@@ -165,11 +181,7 @@ local function acquire(keys, args)
 	end
 	local why = closed(x) or (backlog(x) >= OUTBOX_MOST and "outbox_full")
 	if why then
-		local t = x.conf and ticket_of(x, ask.id)
-		if t then
-			drop(x, t, "leave")
-		end
-		return refuse(x, why)
+		return shut(x, ask, why)
 	end
 	ask.ttl = min(ask.ttl, x.conf.lease_ms)
 	ask.why = held_back(x, ask)

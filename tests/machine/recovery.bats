@@ -8,7 +8,7 @@ load ../kz
 
 setup_file() {
 	kz_start SANDBOX_WARM_POOL_MIN=4 SANDBOX_POOL_MAX_ALLOCATED=8 SANDBOX_MAX_CONCURRENT_CREATES=4 \
-		SANDBOX_MAX_CONCURRENT_PER_MEMBER=8 KZ_INVENTORY_SECONDS=1 SANDBOX_BURST_IDLE_TTL_SECONDS=2 SANDBOX_MAX_WALL_SECONDS=60
+		SANDBOX_MAX_CONCURRENT_PER_MEMBER=8 KZ_INVENTORY_SECONDS=1 SANDBOX_BURST_IDLE_TTL_SECONDS=2 SANDBOX_MAX_WALL_SECONDS=60 SANDBOX_ACQUIRE_WAIT_SECONDS=120
 }
 
 teardown_file() {
@@ -81,6 +81,56 @@ judged() {
 	kill -CONT "$(kz_process1 "$slow")"
 	kz_wait 60 is_back 4
 	workers | grep -qx "$slow"
+}
+
+# A new life of the controller has opened admission.
+is_reborn() { [ "$(jq -r .pid "$KZ_STATE/run/controller.json")" != "$1" ] && jq -e .admission.open "$KZ_STATE/run/controller.json" >/dev/null; }
+rebirth() {
+	local old
+	old=$(jq -r .pid "$KZ_STATE/run/controller.json")
+	kill -9 "$old"
+	kz_wait 30 is_reborn "$old"
+}
+
+@test "POOL-3 LEASE-4 a controller killed again and again costs no caller his run" {
+	local i
+	kz_wait 60 is_back 4
+	for i in 1 2; do
+		while [ ! -e stop ]; do
+			kz-run -A "a$i" -C c -l shell -c 'echo ran' >>"ran$i" 2>>"err$i" </dev/null || echo "$i: $?" >>failed
+		done 3>&- &
+	done
+	for _ in 1 2 3; do rebirth; done
+	touch stop
+	wait
+	cat err1 err2
+	[ ! -e failed ]
+	[ -s ran1 ] && [ -s ran2 ]
+}
+
+are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/null; }
+@test "LEASE-4 LEASE-5 who stands in line when the controller is killed keeps his place and gets his turn" {
+	local i
+	kz_wait 60 is_back 4
+	for i in $(seq 8); do kz-lease acquire -A "a$i" -C c -j >"lease$i"; done
+	for i in 1 2 3; do
+		kz-lease acquire -A "w$i" -C c -j >"turn$i" 2>"err$i" </dev/null 3>&- &
+		echo $! >"pid$i"
+		kz_wait 20 are_waiting "$i"
+	done
+	rebirth
+	are_waiting 3
+	for i in 1 2 3; do
+		KZ_LEASE_TOKEN=$(jq -r .token "lease$i") kz-lease release "$(jq -r .lease "lease$i")"
+		# in the order in which they came
+		wait "$(cat "pid$i")"
+		jq -e .lease "turn$i" >/dev/null
+	done
+	for i in turn1 turn2 turn3 lease4 lease5 lease6 lease7 lease8; do
+		KZ_LEASE_TOKEN=$(jq -r .token "$i") kz-lease release "$(jq -r .lease "$i")"
+	done
+	kz_wait 60 is_back 4
+	judged
 }
 
 @test "FENCE-10 INV-13 INV-19 Valkey emptied under running programs: their workers go, and nobody is told that it went well" {

@@ -1,4 +1,5 @@
 /* The authority for holders: acquire, renew, release, publish, give up. */
+#include <poll.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -8,12 +9,17 @@
 #define SLICE_MS                                                                                   \
 	1000 /* asking is the sign of life; the library passes silent waiters over after two of these */
 
+/* How long admission that is only coming up is waited for, as when kz-controller begins anew. */
+#define COMING_UP KZ_SECONDS(5)
+#define COMING_UP_POLL KZ_MS(100)
+
 struct asking {
 	char id[KZ_ID_HEX]; /* names the ask, so that a repeated one is the same one */
 	const struct kz_lease_ask *ask;
 	struct kz_lease *lease;
 	bool is_first;
 	int64_t left_ms;
+	struct kz_deadline until, patience;
 };
 
 /* Texts that name the limit and whose it is. */
@@ -40,7 +46,7 @@ static enum kz_rc ask_once(struct kz_auth *a, struct asking *q, bool *granted, s
 		kz_vk_text(q->ask->actor),
 		kz_vk_text(q->ask->conversation),
 		kz_vk_text(q->ask->holder ? q->ask->holder : ""),
-		kz_vk_num(wait, q->ask->wait.ms),
+		kz_vk_num(wait, kz_deadline_left(q->until).ms),
 		kz_vk_num(ttl, q->ask->ttl.ms),
 		kz_vk_text(q->is_first ? "1" : "0"),
 	};
@@ -79,6 +85,24 @@ static enum kz_rc wait_turn(struct kz_auth *a, struct asking *q, struct kz_err *
 	return rc;
 }
 
+/* Does a controller that begins keep admission closed, for a moment? It has no line to stand in, so it is asked again. */
+static bool is_coming_up(const struct asking *q, const struct kz_err *err)
+{
+	return err && !kz_deadline_passed(q->patience) &&
+	       (kz_str_eq(err->reason, kz_reason_code(KZ_R_NOT_RECONCILED)) ||
+		kz_str_eq(err->reason, kz_reason_code(KZ_R_IMAGE_UNPUBLISHED)));
+}
+
+static enum kz_rc wait_up(struct asking *q, struct kz_err *err)
+{
+	struct pollfd p = { .fd = q->ask->cancel_fd, .events = POLLIN };
+
+	q->is_first = true;
+	*err = (struct kz_err)KZ_ERR_INIT;
+	return poll(&p, 1, (int)COMING_UP_POLL.ms) > 0 ? kz_refuse(err, KZ_R_CANCELLED, NULL) :
+							 KZ_OK;
+}
+
 static enum kz_rc check_ask(const struct kz_lease_ask *ask, struct kz_err *err)
 {
 	enum kz_rc rc = kz_auth_word(ask->actor, KZ_ID_HEX, "actor id", err);
@@ -102,6 +126,8 @@ enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, st
 
 	if (rc)
 		return rc;
+	q.until = kz_deadline_in(ask->wait);
+	q.patience = kz_deadline_min(q.until, kz_deadline_in(COMING_UP));
 	kz_random_id(q.id);
 	kz_random_id(lease.token);
 	(void)kz_str_copy(lease.actor, sizeof(lease.actor), ask->actor, NULL);
@@ -112,11 +138,13 @@ enum kz_rc kz_auth_acquire(struct kz_auth *a, const struct kz_lease_ask *ask, st
 			*out = lease;
 			return KZ_OK;
 		}
+		q.is_first = false;
 		if (!rc)
 			rc = wait_turn(a, &q, err);
+		else if (is_coming_up(&q, err))
+			rc = wait_up(&q, err);
 		if (rc)
 			break;
-		q.is_first = false;
 	}
 	if (rc == KZ_E_UNAVAILABLE || (err ? kz_str_eq(err->reason, "cancelled") : true))
 		give_back(a, &q);
