@@ -171,8 +171,11 @@ console.log(h.answer, h.deep, h2.answer, d.a)'; do
 	kz_run -i helper.mjs prog.mjs
 	[ "$output" = 42 ] || { echo "$error"; false; }
 	# also of a program whose name does not say that it is a module, and by import()
-	kz_run -i helper.mjs -l node - <prog.mjs
-	[ "$output" = 42 ] || { echo "$error"; false; }
+	echo 'import "fs"' >told.js # an older node takes nothing without the name for a module
+	if /usr/bin/node told.js 2>/dev/null; then
+		kz_run -i helper.mjs -l node - <prog.mjs
+		[ "$output" = 42 ] || { echo "$error"; false; }
+	fi
 	echo 'import("./helper.mjs").then((m) => console.log(m.answer, typeof require))' >prog.js
 	kz_run -i helper.mjs prog.js
 	[ "$output" = "42 function" ] || { echo "$error"; false; }
