@@ -353,6 +353,31 @@ npm_() {
 	[ "$(get /pypi/simple/pure/)" = 200 ]
 }
 
+@test "BRK-5 PROXY-19: many executions that take next to nothing of what they asked for keep nobody else from files" {
+	local i id all=() pid before
+	before=$(gateway)
+	for i in {1..8}; do
+		id=$(printf '%032x' $((0xdef100 + i)))
+		all+=("$id" "$(token 300 "$id")")
+	done
+	python3 "$REGISTRY/unread.py" "$KZ_STATE/run/gateway/gateway.sock" /pypi/files/bulk/bulk-1.0-py3-none-any.whl 7 "${all[@]}" >held 2>&1 3>&- &
+	pid=$!
+	kz_wait 60 grep -q held held
+	[ "$(get /pypi/simple/pure/)" = 200 ]
+	[ "$(get /pypi/files/pure/pure-1.0-py3-none-any.whl)" = 200 ]
+	# one alone has half of the places, and leaves as many to others
+	kill "$pid"
+	python3 "$REGISTRY/unread.py" "$KZ_STATE/run/gateway/gateway.sock" /pypi/files/bulk/bulk-1.0-py3-none-any.whl 28 "${all[@]:0:4}" >held 2>&1 3>&- &
+	pid=$!
+	kz_wait 60 grep -q held held
+	EXECUTION=$(printf '%032x' 0xdef005)
+	TOKEN=$(token)
+	[ "$(get /pypi/simple/pure/)" = 200 ]
+	[ "$(get /pypi/files/pure/pure-1.0-py3-none-any.whl)" = 200 ]
+	kill "$pid"
+	[ "$(gateway)" = "$before" ]
+}
+
 @test "BRK-12: a registry that takes six seconds to answer is waited for" {
 	[ "$(get /pypi/simple/slow/)" = 200 ]
 }

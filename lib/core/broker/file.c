@@ -87,13 +87,16 @@ static bool on_body(void *arg, const void *p, size_t n)
 		j->why = KZ_R_SYSTEM_FAILED;
 		return false;
 	}
-	if (kz_gw_unsent(j->r) > UNSENT)
+	if (kz_gw_unsent(j->r) > UNSENT) {
+		j->held_ms = j->held_ms ? j->held_ms : kz_time_boot_ms();
 		kz_fetch_hold(j->fetch, true);
+	}
 	return true;
 }
 
 void kz_job_file_drained(struct kz_job *j)
 {
+	j->held_ms = 0;
 	if (j->fetch && j->is_begun)
 		kz_fetch_hold(j->fetch, false);
 }

@@ -189,6 +189,7 @@ void kz_job_index_drained(struct kz_job *j)
 		}
 		j->sent += n;
 	}
+	j->held_ms = kz_time_boot_ms();
 	if (j->sent < j->out.len)
 		return;
 	kz_gw_end(j->r);

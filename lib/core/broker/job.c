@@ -10,6 +10,8 @@
 /* An index is held in memory until it is read, so there are fewer of them. */
 static const unsigned most[2] = { [KZ_BRK_INDEX] = 12, [KZ_BRK_FILE] = 48 };
 
+#define SLOW_MS 5000 /* a reader that is behind for so long makes room for others */
+#define LOOK_MS 500
 #define TOLD_MOST 100 /* lines in the log of one execution */
 #define UNREACHABLE "X-Kaizen-Package-Registry: unreachable\r\n"
 #define CHALLENGE "WWW-Authenticate: Basic realm=\"kz packages\"\r\n"
@@ -119,17 +121,52 @@ void kz_job_kick(struct kz_broker *b)
 	(void)kz_timer_at(b->next, kz_deadline_in(KZ_MS(0)), NULL);
 }
 
+/* An execution has no more places than it leaves free: one alone half of them, and many together not all. */
 static bool may_run(const struct kz_job *j)
 {
-	const struct kz_book_fare *fare = kz_book_fare(j->run);
+	unsigned own = kz_book_fare(j->run)->running[j->class];
 
-	return !j->is_running && j->b->running[j->class] < most[j->class] &&
-	       fare->running[j->class] < most[j->class] / 2;
+	return !j->is_running && own < most[j->class] - j->b->running[j->class];
 }
 
-void kz_job_run_all(void *broker)
+/* The running job whose reader has held it up for longest. out: NULL: none does so for too long */
+static struct kz_job *slowest(const struct kz_broker *b, enum kz_brk_class class)
 {
-	struct kz_broker *b = broker;
+	int64_t since = kz_time_boot_ms() - SLOW_MS;
+	struct kz_job *found = NULL;
+
+	for (struct kz_job *j = b->first; j; j = j->next)
+		if (j->is_running && j->r && j->class == class && j->held_ms &&
+		    j->held_ms <= since) {
+			since = j->held_ms;
+			found = j;
+		}
+	return found;
+}
+
+/* Where all places are taken and others wait, who does not read what it asked for loses its place [PROXY-19]. */
+static void make_room(struct kz_broker *b)
+{
+	bool is_awaited[2] = { false, false }, is_made = false;
+
+	for (const struct kz_job *j = b->first; j; j = j->next)
+		is_awaited[j->class] |= !j->is_running && b->running[j->class] == most[j->class];
+	for (int class = 0; class < 2; class ++) {
+		struct kz_job *slow =
+			is_awaited[class] ? slowest(b, (enum kz_brk_class) class) : NULL;
+
+		if (slow) {
+			kz_gw_cut_late(kz_take(slow->r));
+			kz_job_free(slow); /* which lets others start */
+			is_made = true;
+		}
+	}
+	if (!is_made && (is_awaited[0] || is_awaited[1]))
+		(void)kz_timer_at(b->next, kz_deadline_in(KZ_MS(LOOK_MS)), NULL);
+}
+
+static void run_those_that_may(struct kz_broker *b)
+{
 	struct kz_job *j = b->first;
 
 	while (j) {
@@ -146,6 +183,14 @@ void kz_job_run_all(void *broker)
 			kz_job_file(j);
 		j = b->first; /* it may be over already, and others with it */
 	}
+}
+
+void kz_job_run_all(void *broker)
+{
+	struct kz_broker *b = broker;
+
+	run_those_that_may(b);
+	make_room(b);
 }
 
 void kz_job_free(struct kz_job *j)

@@ -44,6 +44,7 @@ struct kz_job {
 	char base[32]; /* what links begin with */
 	enum kz_brk_class class;
 	bool is_running, is_begun;
+	int64_t held_ms; /* since when its reader holds it up, boot time; 0: it does not */
 	struct kz_fetch *fetch;
 	enum kz_reason why; /* found while it was read; KZ_R_NONE */
 	char host[KZ_HOST_MAX + 1],

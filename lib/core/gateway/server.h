@@ -110,5 +110,7 @@ size_t kz_gw_unsent(const struct kz_gw_request *r);
 void kz_gw_end(struct kz_gw_request *r);
 /* It cannot be made whole: close without a proper end, so that the peer does not take it for one. The request is over; also before kz_gw_begin. */
 void kz_gw_cut(struct kz_gw_request *r);
+/* The same of one whose reader is too slow; it is counted. */
+void kz_gw_cut_late(struct kz_gw_request *r);
 
 #endif

@@ -204,3 +204,9 @@ void kz_gw_cut(struct kz_gw_request *r)
 	kz_gw_over(c);
 	kz_gw_close(c);
 }
+
+void kz_gw_cut_late(struct kz_gw_request *r)
+{
+	++*conn_of(r)->g->late;
+	kz_gw_cut(r);
+}
