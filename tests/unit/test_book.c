@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,11 +69,49 @@ static void test_brk6_a_clock_that_is_set_forward_forgets_nothing(void **state)
 	kz_book_free(b);
 }
 
+static bool write_down(struct kz_book *b, struct kz_book_run *r, const char *project, int files)
+{
+	struct kz_book_pages *p = kz_book_open();
+	struct kz_book_file f = { .size = -1 };
+	static char url[2001];
+	char name[40];
+
+	memset(url, 'u', sizeof(url) - 1);
+	f.url = url;
+	assert_non_null(p);
+	for (int i = 0; i < files; i++) {
+		snprintf(name, sizeof(name), "%s-%d.tgz", project, i);
+		assert_true(kz_book_add(p, name, &f));
+	}
+	return kz_book_close(b, r, KZ_REGISTRY_NPM, project, p);
+}
+
+/* BRK-5: executions that have whatever they can written down, again and again, take nothing from one that asked for little. */
+static void test_brk5_who_asks_for_much_loses_it_himself(void **state)
+{
+	struct kz_book *b = kz_book_new();
+	struct kz_book_file f;
+	char project[20];
+
+	(void)state;
+	assert_true(write_down(b, ask(b, 1), "little", 3));
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 48; i++) {
+			snprintf(project, sizeof(project), "much%d", i % 8);
+			assert_true(write_down(b, ask(b, 2 + i / 8), project, 1500));
+		}
+	assert_true(kz_book_find(ask(b, 1), KZ_REGISTRY_NPM, "little", "little-2.tgz", &f));
+	/* what was asked for last is there */
+	assert_true(kz_book_find(ask(b, 7), KZ_REGISTRY_NPM, "much7", "much7-1499.tgz", &f));
+	kz_book_free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brk28_a_clock_that_is_set_back_keeps_no_execution),
 		cmocka_unit_test(test_brk6_a_clock_that_is_set_forward_forgets_nothing),
+		cmocka_unit_test(test_brk5_who_asks_for_much_loses_it_himself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

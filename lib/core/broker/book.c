@@ -185,21 +185,33 @@ static void drop_last(struct kz_book *b, struct kz_book_run *r)
 		project_free(b, r, at);
 }
 
-/* Make room: first of the same execution, then of the one that asked for nothing longest. out: false: there is none to be made */
+/* Who holds most, what it is about to write down included; of two alike who asked for nothing longest. out: NULL: nobody holds anything */
+static struct kz_book_run *largest(const struct kz_book *b, const struct kz_book_run *r,
+				   size_t need)
+{
+	struct kz_book_run *found = NULL;
+	size_t most = 0;
+
+	for (struct kz_book_run *o = b->first; o; o = o->next) {
+		size_t bytes = o->bytes + (o == r ? need : 0);
+
+		if (!o->first || bytes < most || (found && bytes == most && o->used > found->used))
+			continue;
+		found = o;
+		most = bytes;
+	}
+	return found;
+}
+
+/* Make room: first of the same execution, then of the one that has most, so that none takes another's little. out: false: there is none to be made */
 static bool make_room(struct kz_book *b, struct kz_book_run *r, size_t need)
 {
+	struct kz_book_run *o;
+
 	while (r->first && r->bytes + need > KZ_BOOK_OF_ONE)
 		drop_last(b, r);
-	while (b->bytes + need > KZ_BOOK_OF_ALL) {
-		struct kz_book_run *oldest = NULL;
-
-		for (struct kz_book_run *o = b->first; o; o = o->next)
-			if (o->first && (!oldest || o->used < oldest->used))
-				oldest = o;
-		if (!oldest)
-			break;
-		drop_last(b, oldest);
-	}
+	while (b->bytes + need > KZ_BOOK_OF_ALL && (o = largest(b, r, need)))
+		drop_last(b, o);
 	return r->bytes + need <= KZ_BOOK_OF_ONE && b->bytes + need <= KZ_BOOK_OF_ALL;
 }
 

@@ -1,7 +1,7 @@
 /*
  * What the indexes of a run named: of each file where it is, how long and of which digest.
- * Kept in memory by execution until its token ends, bounded in bytes; the project that
- * was not asked for longest goes first.  What is not in here is handed out to nobody.
+ * Kept in memory by execution until its token ends, bounded in bytes; of the execution
+ * that has most the project that was not asked for longest goes first.  What is not in here is handed out to nobody.
  * Layer 3.
  * src: BRK-6, BRK-7, BRK-28
  */
