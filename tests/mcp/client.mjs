@@ -174,6 +174,9 @@ const scenarios = {
 		const node = (code) => cell(code, { language: 'node' });
 		assert.match(await node('state.a = {}; state.b = state.a; 1'), /^1\n\[note: state.b and state.a share an object: they are copies in the next cell\]\n$/);
 		assert.match(await node('setInterval(() => {}, 1000); 2'), /^2\n\[note: pending_handles: /);
+		const many = await cell('for i in range(120): globals()[f"g{i}"] = (x for x in [])');
+		assert.equal(many.split('[not kept: g').length, 51);
+		assert.match(many, /\n\[not kept: 70 more\]\n/);
 		// a bound ends more than the program: files that it wrote are gone
 		const bounded = await cell('open("gone", "w").write("x")\nwhile True: pass', { timeout_ms: 1500 });
 		assert.match(bounded, /wall_exceeded.*\n\[variables stay as they were before this cell\]\n\[files of the workspace stay as they were before this run\]\n$/);

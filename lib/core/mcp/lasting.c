@@ -3,19 +3,29 @@
 #include "core/mcp/answer.h"
 #include "rule/reason.h"
 
+#define MOST 50 /* lines of one list: a model reads all of it */
+
+static void add_more(struct kz_buf *b, const struct kz_json *list, const char *what)
+{
+	if (kz_json_count(list) > MOST)
+		(void)kz_buf_printf(b, NULL, "[%s: %zu more]\n", what, kz_json_count(list) - MOST);
+}
+
 static void add_names(struct kz_buf *b, const struct kz_json *list, const char *what)
 {
-	for (size_t i = 0; i < kz_json_count(list); i++)
+	for (size_t i = 0; i < kz_json_count(list) && i < MOST; i++)
 		(void)kz_buf_printf(b, NULL, "[%s: %s: %s]\n", what,
 				    kz_json_str(kz_json_at(list, i), "name", ""),
 				    kz_json_str(kz_json_at(list, i), "reason", ""));
+	add_more(b, list, what);
 }
 
 static void add_notes(struct kz_buf *b, const struct kz_json *list)
 {
-	for (size_t i = 0; i < kz_json_count(list); i++)
+	for (size_t i = 0; i < kz_json_count(list) && i < MOST; i++)
 		(void)kz_buf_printf(b, NULL, "[note: %s]\n",
 				    kz_json_str_value(kz_json_at(list, i)));
+	add_more(b, list, "note");
 }
 
 /* Why, where the reason of the whole run does not say it. */
