@@ -66,6 +66,13 @@ object() {
 	[[ $output == *'lib/rule/x.c reaches open'* ]]
 }
 
+@test "layers: a name that two modules define" {
+	echo 'int kz_x(void); int kz_x(void) { return 1; }' | tee lib/core/conf/x.c >lib/rule/x.c
+	object lib/core/conf/x.c
+	object lib/rule/x.c
+	caught 'kz_x is defined in lib/core/conf/x.c lib/rule/x.c' scripts/check-layers b
+}
+
 @test "layers: an exception that is not needed, one without a reason" {
 	echo 'lib/base/str.c printf' >>lib/layers-exceptions.txt
 	caught 'the exception lib/base/str.c printf is not needed any more' scripts/check-layers "$ROOT/build"

@@ -15,7 +15,7 @@ struct row {
 	uint8_t hash[64], metadata[32];
 };
 
-struct kz_book_pages {
+struct kz_brk_book_pages {
 	struct kz_buf rows;
 };
 
@@ -26,25 +26,25 @@ struct project {
 	struct kz_buf rows;
 };
 
-struct kz_book_run {
-	struct kz_book_run *next;
+struct kz_brk_book_run {
+	struct kz_brk_book_run *next;
 	char execution[KZ_ID_HEX];
 	struct kz_deadline until;
 	struct project *first;
 	size_t bytes;
 	uint64_t used; /* when, by count */
-	struct kz_book_fare fare;
+	struct kz_brk_book_fare fare;
 };
 
-struct kz_book {
-	struct kz_book_run *first;
+struct kz_brk_book {
+	struct kz_brk_book_run *first;
 	size_t bytes, count;
 	uint64_t clock;
 };
 
-struct kz_book *kz_book_new(void)
+struct kz_brk_book *kz_brk_book_new(void)
 {
-	return calloc(1, sizeof(struct kz_book));
+	return calloc(1, sizeof(struct kz_brk_book));
 }
 
 static size_t weight(const struct project *p)
@@ -52,7 +52,7 @@ static size_t weight(const struct project *p)
 	return sizeof *p + p->rows.cap;
 }
 
-static void project_free(struct kz_book *b, struct kz_book_run *r, struct project **at)
+static void project_free(struct kz_brk_book *b, struct kz_brk_book_run *r, struct project **at)
 {
 	struct project *p = *at;
 
@@ -63,9 +63,9 @@ static void project_free(struct kz_book *b, struct kz_book_run *r, struct projec
 	free(p);
 }
 
-static void run_free(struct kz_book *b, struct kz_book_run **at)
+static void run_free(struct kz_brk_book *b, struct kz_brk_book_run **at)
 {
-	struct kz_book_run *r = *at;
+	struct kz_brk_book_run *r = *at;
 
 	while (r->first)
 		project_free(b, r, &r->first);
@@ -74,7 +74,7 @@ static void run_free(struct kz_book *b, struct kz_book_run **at)
 	free(r);
 }
 
-void kz_book_free(struct kz_book *b)
+void kz_brk_book_free(struct kz_brk_book *b)
 {
 	if (!b)
 		return;
@@ -83,13 +83,13 @@ void kz_book_free(struct kz_book *b)
 	free(b);
 }
 
-static struct kz_book_run *run_new(struct kz_book *b, const char *execution)
+static struct kz_brk_book_run *run_new(struct kz_brk_book *b, const char *execution)
 {
-	struct kz_book_run *r;
+	struct kz_brk_book_run *r;
 
-	if (b->count == KZ_BOOK_EXECUTIONS)
-		kz_book_sweep(b);
-	if (b->count == KZ_BOOK_EXECUTIONS || !(r = calloc(1, sizeof *r)))
+	if (b->count == KZ_BRK_BOOK_EXECUTIONS)
+		kz_brk_book_sweep(b);
+	if (b->count == KZ_BRK_BOOK_EXECUTIONS || !(r = calloc(1, sizeof *r)))
 		return NULL;
 	(void)kz_str_copy(r->execution, sizeof r->execution, execution, NULL);
 	r->fare.last = KZ_R_NONE;
@@ -99,9 +99,10 @@ static struct kz_book_run *run_new(struct kz_book *b, const char *execution)
 	return r;
 }
 
-struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, struct kz_deadline until)
+struct kz_brk_book_run *kz_brk_book_run(struct kz_brk_book *b, const char *execution,
+					struct kz_deadline until)
 {
-	struct kz_book_run *r = b->first;
+	struct kz_brk_book_run *r = b->first;
 
 	while (r && !kz_str_eq(r->execution, execution))
 		r = r->next;
@@ -113,9 +114,9 @@ struct kz_book_run *kz_book_run(struct kz_book *b, const char *execution, struct
 	return r;
 }
 
-void kz_book_sweep(struct kz_book *b)
+void kz_brk_book_sweep(struct kz_brk_book *b)
 {
-	struct kz_book_run **at = &b->first;
+	struct kz_brk_book_run **at = &b->first;
 
 	/* Who still has a request under way is left until it is over. */
 	while (*at)
@@ -125,16 +126,16 @@ void kz_book_sweep(struct kz_book *b)
 			at = &(*at)->next;
 }
 
-struct kz_book_pages *kz_book_open(void)
+struct kz_brk_book_pages *kz_brk_book_open(void)
 {
-	struct kz_book_pages *p = calloc(1, sizeof *p);
+	struct kz_brk_book_pages *p = calloc(1, sizeof *p);
 
 	if (p)
-		kz_buf_init(&p->rows, KZ_BOOK_OF_ONE / 2);
+		kz_buf_init(&p->rows, KZ_BRK_BOOK_OF_ONE / 2);
 	return p;
 }
 
-void kz_book_drop(struct kz_book_pages *p)
+void kz_brk_book_drop(struct kz_brk_book_pages *p)
 {
 	if (!p)
 		return;
@@ -142,7 +143,8 @@ void kz_book_drop(struct kz_book_pages *p)
 	free(p);
 }
 
-bool kz_book_add(struct kz_book_pages *p, const char *name, const struct kz_book_file *f)
+bool kz_brk_book_add(struct kz_brk_book_pages *p, const char *name,
+		     const struct kz_brk_book_file *f)
 {
 	static const char zeros[8];
 	size_t name_n = strlen(name) + 1, url_n = strlen(f->url) + 1;
@@ -166,7 +168,8 @@ bool kz_book_add(struct kz_book_pages *p, const char *name, const struct kz_book
 	       kz_buf_add(&p->rows, zeros, fill, NULL) == KZ_OK;
 }
 
-static struct project **place_of(struct kz_book_run *r, enum kz_registry registry, const char *name)
+static struct project **place_of(struct kz_brk_book_run *r, enum kz_registry registry,
+				 const char *name)
 {
 	struct project **at = &r->first;
 
@@ -175,7 +178,7 @@ static struct project **place_of(struct kz_book_run *r, enum kz_registry registr
 	return at;
 }
 
-static void drop_last(struct kz_book *b, struct kz_book_run *r)
+static void drop_last(struct kz_brk_book *b, struct kz_brk_book_run *r)
 {
 	struct project **at = &r->first;
 
@@ -186,13 +189,13 @@ static void drop_last(struct kz_book *b, struct kz_book_run *r)
 }
 
 /* Who holds most, what it is about to write down included; of two alike who asked for nothing longest. out: NULL: nobody holds anything */
-static struct kz_book_run *largest(const struct kz_book *b, const struct kz_book_run *r,
-				   size_t need)
+static struct kz_brk_book_run *largest(const struct kz_brk_book *b, const struct kz_brk_book_run *r,
+				       size_t need)
 {
-	struct kz_book_run *found = NULL;
+	struct kz_brk_book_run *found = NULL;
 	size_t most = 0;
 
-	for (struct kz_book_run *o = b->first; o; o = o->next) {
+	for (struct kz_brk_book_run *o = b->first; o; o = o->next) {
 		size_t bytes = o->bytes + (o == r ? need : 0);
 
 		if (!o->first || bytes < most || (found && bytes == most && o->used > found->used))
@@ -204,19 +207,19 @@ static struct kz_book_run *largest(const struct kz_book *b, const struct kz_book
 }
 
 /* Make room: first of the same execution, then of the one that has most, so that none takes another's little. out: false: there is none to be made */
-static bool make_room(struct kz_book *b, struct kz_book_run *r, size_t need)
+static bool make_room(struct kz_brk_book *b, struct kz_brk_book_run *r, size_t need)
 {
-	struct kz_book_run *o;
+	struct kz_brk_book_run *o;
 
-	while (r->first && r->bytes + need > KZ_BOOK_OF_ONE)
+	while (r->first && r->bytes + need > KZ_BRK_BOOK_OF_ONE)
 		drop_last(b, r);
-	while (b->bytes + need > KZ_BOOK_OF_ALL && (o = largest(b, r, need)))
+	while (b->bytes + need > KZ_BRK_BOOK_OF_ALL && (o = largest(b, r, need)))
 		drop_last(b, o);
-	return r->bytes + need <= KZ_BOOK_OF_ONE && b->bytes + need <= KZ_BOOK_OF_ALL;
+	return r->bytes + need <= KZ_BRK_BOOK_OF_ONE && b->bytes + need <= KZ_BRK_BOOK_OF_ALL;
 }
 
-bool kz_book_close(struct kz_book *b, struct kz_book_run *r, enum kz_registry registry,
-		   const char *name, struct kz_book_pages *pages)
+bool kz_brk_book_close(struct kz_brk_book *b, struct kz_brk_book_run *r, enum kz_registry registry,
+		       const char *name, struct kz_brk_book_pages *pages)
 {
 	struct project **at = place_of(r, registry, name);
 	struct project *p = calloc(1, sizeof *p);
@@ -225,7 +228,7 @@ bool kz_book_close(struct kz_book *b, struct kz_book_run *r, enum kz_registry re
 		project_free(b, r, at);
 	if (!p || !make_room(b, r, sizeof *p + pages->rows.cap)) {
 		free(p);
-		kz_book_drop(pages);
+		kz_brk_book_drop(pages);
 		return false;
 	}
 	p->registry = registry;
@@ -239,7 +242,7 @@ bool kz_book_close(struct kz_book *b, struct kz_book_run *r, enum kz_registry re
 	return true;
 }
 
-bool kz_book_has(const struct kz_book_run *r, enum kz_registry registry, const char *name)
+bool kz_brk_book_has(const struct kz_brk_book_run *r, enum kz_registry registry, const char *name)
 {
 	const struct project *p = r->first;
 
@@ -248,8 +251,8 @@ bool kz_book_has(const struct kz_book_run *r, enum kz_registry registry, const c
 	return p != NULL;
 }
 
-bool kz_book_find(struct kz_book_run *r, enum kz_registry registry, const char *name,
-		  const char *file, struct kz_book_file *out)
+bool kz_brk_book_find(struct kz_brk_book_run *r, enum kz_registry registry, const char *name,
+		      const char *file, struct kz_brk_book_file *out)
 {
 	struct project **at = place_of(r, registry, name), *p = *at;
 
@@ -279,7 +282,7 @@ bool kz_book_find(struct kz_book_run *r, enum kz_registry registry, const char *
 	return false;
 }
 
-struct kz_book_fare *kz_book_fare(struct kz_book_run *r)
+struct kz_brk_book_fare *kz_brk_book_fare(struct kz_brk_book_run *r)
 {
 	return &r->fare;
 }

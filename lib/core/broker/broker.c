@@ -75,7 +75,7 @@ static bool is_known(struct kz_broker *b, struct kz_gw_request *r, struct kz_pkg
 	}
 	if (kz_deadline_passed(b->sweep)) {
 		b->sweep = kz_deadline_in(SWEEP);
-		kz_book_sweep(b->book);
+		kz_brk_book_sweep(b->book);
 	}
 	return true;
 }
@@ -128,20 +128,20 @@ static void answer_state(void *arg, struct kz_gw_request *r)
 {
 	struct kz_broker *b = arg;
 	struct kz_pkg_claims claims;
-	const struct kz_book_fare *fare;
-	struct kz_book_run *run;
+	const struct kz_brk_book_fare *fare;
+	struct kz_brk_book_run *run;
 	enum kz_reason last = KZ_R_NONE;
 	char text[300], code[80];
 
 	look(b);
 	if (!is_known(b, r, &claims))
 		return;
-	run = kz_book_run(b->book, claims.execution, kz_job_until(&claims));
+	run = kz_brk_book_run(b->book, claims.execution, kz_job_until(&claims));
 	if (!run) {
 		refuse(b, r, 503, KZ_R_SYSTEM_FAILED, &claims);
 		return;
 	}
-	fare = kz_book_fare(run);
+	fare = kz_brk_book_fare(run);
 	if (b->world.why != KZ_R_NONE)
 		last = b->world.why;
 	else if (!kz_registries_any(&b->world.registries))
@@ -226,7 +226,7 @@ enum kz_rc kz_broker_new(struct kz_broker **out, struct kz_serve *s, struct kz_g
 	b->s = s;
 	b->gw = g;
 	kz_brk_world_init(&b->world, state);
-	b->book = kz_book_new();
+	b->book = kz_brk_book_new();
 	b->share = share;
 	b->fetch.cool = kz_cool_new(share);
 	b->next = kz_timer_new(s, kz_job_run_all, b);
@@ -265,7 +265,7 @@ void kz_broker_free(struct kz_broker *b)
 		kz_job_free(b->first);
 	}
 	kz_brk_net_free(b->net);
-	kz_book_free(b->book);
+	kz_brk_book_free(b->book);
 	kz_timer_free(b->next);
 	kz_timer_free(b->idle);
 	kz_cool_free(b->fetch.cool);

@@ -144,10 +144,10 @@ void kz_job_file_release(struct kz_job *j)
 /* What the index said of it. out: false: no index of this run named it */
 static bool find(struct kz_job *j, struct kz_url *u)
 {
-	struct kz_book_file *f = &j->file;
+	struct kz_brk_book_file *f = &j->file;
 	bool is_metadata = j->path.what == KZ_PKG_A_METADATA;
 
-	if (!kz_book_find(j->run, j->path.registry, j->path.name, j->path.file, f) ||
+	if (!kz_brk_book_find(j->run, j->path.registry, j->path.name, j->path.file, f) ||
 	    (is_metadata && !f->has_metadata) || !kz_url_parse(f->url, strlen(f->url), u))
 		return false;
 	f->url = NULL; /* borrowed */

@@ -37,7 +37,7 @@ static void sha512_of(const char *integrity, char out[129])
 
 /* Where a link leads, and what is known of the file. out: false: nowhere */
 static bool keep_file(struct kz_job *j, const struct kz_url *page, const char *link,
-		      const char *name, struct kz_book_file *f)
+		      const char *name, struct kz_brk_book_file *f)
 {
 	char text[KZ_URL_TEXT];
 	struct kz_url u;
@@ -46,7 +46,7 @@ static bool keep_file(struct kz_job *j, const struct kz_url *page, const char *l
 		return false;
 	kz_url_print(&u, text);
 	f->url = text;
-	if (!kz_book_add(j->pages, name, f))
+	if (!kz_brk_book_add(j->pages, name, f))
 		j->why = KZ_R_INDEX_TOO_LARGE;
 	f->url = NULL;
 	return true;
@@ -54,7 +54,7 @@ static bool keep_file(struct kz_job *j, const struct kz_url *page, const char *l
 
 static bool on_npm(void *arg, const struct kz_packument_file *p)
 {
-	struct kz_book_file f = { .size = -1 };
+	struct kz_brk_book_file f = { .size = -1 };
 
 	sha512_of(p->integrity, f.digest_hex);
 	f.digest = *f.digest_hex ? KZ_DIGEST_SHA512 : KZ_DIGEST_NONE;
@@ -64,7 +64,7 @@ static bool on_npm(void *arg, const struct kz_packument_file *p)
 static bool on_pypi(void *arg, const struct kz_simple_file *p, const char *base)
 {
 	struct kz_job *j = arg;
-	struct kz_book_file f = { .size = p->size, .has_metadata = p->has_metadata };
+	struct kz_brk_book_file f = { .size = p->size, .has_metadata = p->has_metadata };
 	struct kz_url page = j->page;
 
 	if (*base && !kz_url_resolve(&j->page, base, strlen(base), &page))
@@ -202,7 +202,7 @@ static void go_on(struct kz_job *j)
 {
 	kz_job_index_release(j);
 	j->b->running[j->class]--;
-	kz_book_fare(j->run)->running[j->class]--;
+	kz_brk_book_fare(j->run)->running[j->class]--;
 	j->is_running = false;
 	j->class = KZ_BRK_FILE;
 	kz_job_kick(j->b);
@@ -224,7 +224,8 @@ static void on_end(void *arg, enum kz_reason why, int status, int64_t wire)
 		kz_job_refuse(j, j->why);
 		return;
 	}
-	if (!kz_book_close(j->b->book, j->run, j->path.registry, j->path.name, kz_take(j->pages)))
+	if (!kz_brk_book_close(j->b->book, j->run, j->path.registry, j->path.name,
+			       kz_take(j->pages)))
 		kz_job_refuse(j, KZ_R_INDEX_TOO_LARGE);
 	else if (j->path.what == KZ_PKG_AN_INDEX)
 		answer(j);
@@ -242,7 +243,7 @@ void kz_job_index_release(struct kz_job *j)
 	free(j->simple);
 	j->packument = NULL;
 	j->simple = NULL;
-	kz_book_drop(j->pages);
+	kz_brk_book_drop(j->pages);
 	j->pages = NULL;
 	kz_buf_release(&j->out);
 }
@@ -279,7 +280,7 @@ void kz_job_index(struct kz_job *j)
 	};
 
 	kz_buf_init(&j->out, (size_t)j->b->world.max_index);
-	j->pages = kz_book_open();
+	j->pages = kz_brk_book_open();
 	j->to = kz_simple_accepts(accept ? accept->p : "", accept ? accept->n : 0);
 	if (!j->pages || !url_of(j, &ask.url))
 		kz_job_refuse(j, KZ_R_SYSTEM_FAILED);

@@ -84,13 +84,13 @@ void kz_job_new(struct kz_broker *b, struct kz_gw_request *r, const struct kz_pk
 	struct kz_job *j = calloc(1, sizeof *j), **at = &b->first;
 
 	if (j)
-		j->run = kz_book_run(b->book, claims->execution, kz_job_until(claims));
+		j->run = kz_brk_book_run(b->book, claims->execution, kz_job_until(claims));
 	if (!j || !j->run) {
 		free(j);
 		kz_gw_refuse(r, 503, KZ_R_SYSTEM_FAILED, NULL);
 		return;
 	}
-	kz_book_fare(j->run)->jobs++;
+	kz_brk_book_fare(j->run)->jobs++;
 	j->b = b;
 	j->r = r;
 	j->path = *path;
@@ -101,7 +101,7 @@ void kz_job_new(struct kz_broker *b, struct kz_gw_request *r, const struct kz_pk
 		path->what == KZ_PKG_AN_INDEX ||
 				/* one that was written down in a lock file, and no index asked for yet */
 				(path->registry == KZ_REGISTRY_NPM &&
-				 !kz_book_has(j->run, path->registry, path->name)) ?
+				 !kz_brk_book_has(j->run, path->registry, path->name)) ?
 			KZ_BRK_INDEX :
 			KZ_BRK_FILE;
 	kz_buf_init(&j->out, 1);
@@ -124,7 +124,7 @@ void kz_job_kick(struct kz_broker *b)
 /* An execution has no more places than it leaves free: one alone half of them, and many together not all. */
 static bool may_run(const struct kz_job *j)
 {
-	unsigned own = kz_book_fare(j->run)->running[j->class];
+	unsigned own = kz_brk_book_fare(j->run)->running[j->class];
 
 	return !j->is_running && own < most[j->class] - j->b->running[j->class];
 }
@@ -176,7 +176,7 @@ static void run_those_that_may(struct kz_broker *b)
 		}
 		j->is_running = true;
 		b->running[j->class]++;
-		kz_book_fare(j->run)->running[j->class]++;
+		kz_brk_book_fare(j->run)->running[j->class]++;
 		if (j->class == KZ_BRK_INDEX)
 			kz_job_index(j);
 		else
@@ -196,7 +196,7 @@ void kz_job_run_all(void *broker)
 void kz_job_free(struct kz_job *j)
 {
 	struct kz_job **at = &j->b->first;
-	struct kz_book_fare *fare = kz_book_fare(j->run);
+	struct kz_brk_book_fare *fare = kz_brk_book_fare(j->run);
 
 	while (*at != j)
 		at = &(*at)->next;
@@ -215,7 +215,7 @@ void kz_job_free(struct kz_job *j)
 
 void kz_job_fared(struct kz_job *j, enum kz_reason why, int status)
 {
-	struct kz_book_fare *fare = kz_book_fare(j->run);
+	struct kz_brk_book_fare *fare = kz_brk_book_fare(j->run);
 
 	if (why == KZ_R_NONE) {
 		fare->is_unreachable[j->path.registry] = false;
@@ -228,7 +228,7 @@ void kz_job_fared(struct kz_job *j, enum kz_reason why, int status)
 
 void kz_job_refuse(struct kz_job *j, enum kz_reason why)
 {
-	struct kz_book_fare *fare = kz_book_fare(j->run);
+	struct kz_brk_book_fare *fare = kz_brk_book_fare(j->run);
 	struct kz_gw_request *r = j->r;
 	const char *fields;
 	int status = kz_job_status(why, &fields);
@@ -248,7 +248,7 @@ void kz_job_refuse(struct kz_job *j, enum kz_reason why)
 
 void kz_job_fetch(struct kz_job *j, struct kz_fetch_ask *ask)
 {
-	const struct kz_book_fare *fare = kz_book_fare(j->run);
+	const struct kz_brk_book_fare *fare = kz_brk_book_fare(j->run);
 	struct kz_broker *b = j->b;
 	enum kz_registry k = j->path.registry;
 

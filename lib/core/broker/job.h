@@ -14,7 +14,7 @@
 #include "rule/packument.h"
 #include "rule/simple.h"
 
-enum kz_brk_class { KZ_BRK_INDEX, KZ_BRK_FILE }; /* of struct kz_book_fare's running */
+enum kz_brk_class { KZ_BRK_INDEX, KZ_BRK_FILE }; /* of struct kz_brk_book_fare's running */
 
 struct kz_broker {
 	struct kz_serve *s;
@@ -22,7 +22,7 @@ struct kz_broker {
 	struct kz_brk_world world;
 	struct kz_brk_net *net;
 	struct kz_fetch_world fetch;
-	struct kz_book *book;
+	struct kz_brk_book *book;
 	struct kz_share *share;
 	struct kz_timer *next; /* starts jobs that wait */
 	struct kz_timer *idle; /* looks whether it is time to start anew */
@@ -40,7 +40,7 @@ struct kz_job {
 	struct kz_gw_request *r; /* NULL: answered, or gone */
 	struct kz_pkg_path path;
 	struct kz_pkg_claims claims;
-	struct kz_book_run *run;
+	struct kz_brk_book_run *run;
 	char base[32]; /* what links begin with */
 	enum kz_brk_class class;
 	bool is_running, is_begun;
@@ -52,7 +52,7 @@ struct kz_job {
 
 	/* an index */
 	struct kz_url page;
-	struct kz_book_pages *pages;
+	struct kz_brk_book_pages *pages;
 	struct kz_packument *packument;
 	struct kz_simple *simple;
 	enum kz_simple_form to;
@@ -61,7 +61,7 @@ struct kz_job {
 	int64_t came;
 
 	/* a file */
-	struct kz_book_file file;
+	struct kz_brk_book_file file;
 	int64_t length; /* announced, -1: not */
 	struct kz_sha256 sha256;
 	struct kz_sha512 sha512;

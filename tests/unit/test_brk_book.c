@@ -24,55 +24,56 @@ int clock_gettime(clockid_t id, struct timespec *t)
 	return rc;
 }
 
-static struct kz_book_run *ask(struct kz_book *b, int i)
+static struct kz_brk_book_run *ask(struct kz_brk_book *b, int i)
 {
 	char execution[KZ_ID_HEX];
 
 	snprintf(execution, sizeof(execution), "%032x", i);
-	return kz_book_run(b, execution, kz_deadline_in(KZ_SECONDS(300)));
+	return kz_brk_book_run(b, execution, kz_deadline_in(KZ_SECONDS(300)));
 }
 
 /* All places are taken, the clock of the day is set back a year, and the tokens end: there is room for others. */
 static void test_brk28_a_clock_that_is_set_back_keeps_no_execution(void **state)
 {
-	struct kz_book *b = kz_book_new();
-	struct kz_book_run *first;
+	struct kz_brk_book *b = kz_brk_book_new();
+	struct kz_brk_book_run *first;
 
 	(void)state;
 	assert_non_null(b);
-	for (int i = 0; i < KZ_BOOK_EXECUTIONS; i++)
+	for (int i = 0; i < KZ_BRK_BOOK_EXECUTIONS; i++)
 		assert_non_null(ask(b, i));
-	assert_null(ask(b, KZ_BOOK_EXECUTIONS));
+	assert_null(ask(b, KZ_BRK_BOOK_EXECUTIONS));
 	first = ask(b, 0);
-	kz_book_fare(first)->jobs = 1;
+	kz_brk_book_fare(first)->jobs = 1;
 	day_s = -365 * 86400;
 	boot_s = 301;
-	assert_non_null(ask(b, KZ_BOOK_EXECUTIONS));
+	assert_non_null(ask(b, KZ_BRK_BOOK_EXECUTIONS));
 	/* one that still has a request under way is kept */
 	assert_ptr_equal(ask(b, 0), first);
 	day_s = boot_s = 0;
-	kz_book_free(b);
+	kz_brk_book_free(b);
 }
 
 /* A clock that is set forward takes nobody's files away under its hands. */
 static void test_brk6_a_clock_that_is_set_forward_forgets_nothing(void **state)
 {
-	struct kz_book *b = kz_book_new();
-	struct kz_book_run *r = ask(b, 1);
+	struct kz_brk_book *b = kz_brk_book_new();
+	struct kz_brk_book_run *r = ask(b, 1);
 
 	(void)state;
 	assert_non_null(r);
 	day_s = 365 * 86400;
-	kz_book_sweep(b);
+	kz_brk_book_sweep(b);
 	assert_ptr_equal(ask(b, 1), r);
 	day_s = 0;
-	kz_book_free(b);
+	kz_brk_book_free(b);
 }
 
-static bool write_down(struct kz_book *b, struct kz_book_run *r, const char *project, int files)
+static bool write_down(struct kz_brk_book *b, struct kz_brk_book_run *r, const char *project,
+		       int files)
 {
-	struct kz_book_pages *p = kz_book_open();
-	struct kz_book_file f = { .size = -1 };
+	struct kz_brk_book_pages *p = kz_brk_book_open();
+	struct kz_brk_book_file f = { .size = -1 };
 	static char url[2001];
 	char name[40];
 
@@ -81,16 +82,16 @@ static bool write_down(struct kz_book *b, struct kz_book_run *r, const char *pro
 	assert_non_null(p);
 	for (int i = 0; i < files; i++) {
 		snprintf(name, sizeof(name), "%s-%d.tgz", project, i);
-		assert_true(kz_book_add(p, name, &f));
+		assert_true(kz_brk_book_add(p, name, &f));
 	}
-	return kz_book_close(b, r, KZ_REGISTRY_NPM, project, p);
+	return kz_brk_book_close(b, r, KZ_REGISTRY_NPM, project, p);
 }
 
 /* BRK-5: executions that have whatever they can written down, again and again, take nothing from one that asked for little. */
 static void test_brk5_who_asks_for_much_loses_it_himself(void **state)
 {
-	struct kz_book *b = kz_book_new();
-	struct kz_book_file f;
+	struct kz_brk_book *b = kz_brk_book_new();
+	struct kz_brk_book_file f;
 	char project[20];
 
 	(void)state;
@@ -100,10 +101,10 @@ static void test_brk5_who_asks_for_much_loses_it_himself(void **state)
 			snprintf(project, sizeof(project), "much%d", i % 8);
 			assert_true(write_down(b, ask(b, 2 + i / 8), project, 1500));
 		}
-	assert_true(kz_book_find(ask(b, 1), KZ_REGISTRY_NPM, "little", "little-2.tgz", &f));
+	assert_true(kz_brk_book_find(ask(b, 1), KZ_REGISTRY_NPM, "little", "little-2.tgz", &f));
 	/* what was asked for last is there */
-	assert_true(kz_book_find(ask(b, 7), KZ_REGISTRY_NPM, "much7", "much7-1499.tgz", &f));
-	kz_book_free(b);
+	assert_true(kz_brk_book_find(ask(b, 7), KZ_REGISTRY_NPM, "much7", "much7-1499.tgz", &f));
+	kz_brk_book_free(b);
 }
 
 int main(void)
