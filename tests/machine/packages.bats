@@ -231,6 +231,8 @@ except ImportError:
 	for bad in '-e .' 'git+https://h/x' 'x @ http://h/x' './x' 'x; python_version<"3"' '--index-url=http://h' 'x==1 --hash=sha256:0' "$(printf 'x\ny')"; do
 		jrun -r "$bad" -c 'print("ran")'
 		not_run dependency_request_invalid
+		# which of them it is
+		[[ $bad == *$'\n'* || $error == *"dependency_request_invalid: $bad: "* ]]
 	done
 	rec '.workspace == null'
 	for bad in 'user/repo' 'x@npm:y' 'x@file:../y' 'x.tgz'; do

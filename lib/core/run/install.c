@@ -45,8 +45,10 @@ static enum kz_rc read_asked(struct kz_job *j, struct kz_err *err)
 		rc = kz_requirement_parse(in->eco, text, n, &in->asked[in->asked_count], err);
 		/* what is no requirement has no name: it is told as it came, where it can be */
 		if (rc && n <= KZ_REQUIREMENT_MAX && kz_utf8_valid(text, n) &&
-		    !kz_str_has_control(text))
+		    !kz_str_has_control(text)) {
 			kz_json_append(in->named, kz_json_string(text));
+			rc = kz_err_wrap(err, "%s", text);
+		}
 		if (rc)
 			return rc;
 		kz_json_append(in->named, kz_json_string(in->asked[in->asked_count].name));
