@@ -16,7 +16,7 @@ B := build$(if $(SANITIZE),-san)$(if $(FAULT),-fault)$(if $(FUZZ),-fuzz)
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla \
 	-Wwrite-strings -Wswitch-enum -Wundef -Wpointer-arith -Wcast-qual -Wimplicit-fallthrough
 # gcc sees null pointers where the sanitizer's own checks branch.
-SAN_WARN := -Wno-format-overflow -Wno-format-truncation
+SAN_WARN := -Wno-format-overflow -Wno-format-truncation -Wno-nonnull
 # Sanitizers want -O1: at -O2 they take twice the time to build, and see less.
 CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
 KZ_CFLAGS = -std=c11 -D_GNU_SOURCE -DKZ_VERSION='"$(VERSION)"' $(WARN) -Ilib -Istatemachines -I$(B) -include base/banned.h \
