@@ -114,6 +114,7 @@ auth_dump() {
 auth_entries() {
 	local key
 	cli --raw keys '{kz:d}:w:*' | sort | while read -r key; do
+		[ -n "$key" ] || continue # an empty list is an empty line
 		echo "${key##*:}:$(cli get "$key" | cut -d' ' -f3):0:0"
 	done
 }
