@@ -174,12 +174,12 @@ fuzz_tree() {
 	printf '# a comment\nown 5\n' >"$tree/tests/fuzz/seconds.txt"
 }
 
-@test "a fuzz target has the seconds of its line in the table, else 20" {
+@test "a fuzz target has the seconds of its line in the table, else 10" {
 	fuzz_tree
 	check fuzz
 	[ "$status" -eq 0 ]
 	[ "$last" = "3 passed, 0 failed" ]
-	[ "$(sort "$tree/asked")" = "$(printf '%s\n' '--seconds 20 other' '--seconds 5 own')" ]
+	[ "$(sort "$tree/asked")" = "$(printf '%s\n' '--seconds 10 other' '--seconds 5 own')" ]
 }
 
 @test "a line for a fuzz target that is not there is a failure" {

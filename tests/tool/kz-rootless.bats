@@ -135,7 +135,7 @@ down() {
 	echo "$map"
 	[ "$(wc -l <<<"$map")" -eq 3 ]
 	rootless_as "$NAME" kz-lease with -A a -C c -- kz-run -A a -C c -c 'import time; time.sleep(20)' 3>&- &
-	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]20[)]'
+	kz_wait 10 program_runs '^/usr/bin/python3 -B -c import time; time.sleep[(]20[)]'
 	wait $!
 	run rootless_as "$NAME" kz run -l shell -c 'ls -A /usr/local; id -u; mount -t tmpfs x /tmp'
 	echo "$output"
@@ -292,7 +292,7 @@ while True:
 # bats test_tags=case:rootless
 @test "FENCE-7 DEP-1: the whole tree killed under a running program: down leaves no process, cgroup or claim" {
 	rootless_as "$NAME" kz-run -c 'import time; time.sleep(60)' >/dev/null 2>&1 3>&- &
-	kz_wait 10 program_runs '^/usr/bin/python3 -c import time; time.sleep[(]60[)]'
+	kz_wait 10 program_runs '^/usr/bin/python3 -B -c import time; time.sleep[(]60[)]'
 	kill_all
 	wait || true
 	down
