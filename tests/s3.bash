@@ -2,7 +2,7 @@
 #
 # s3_start NAME CMD...             start a server in the background; it keeps what it has in $BATS_FILE_TMPDIR/NAME, which is made,
 #                                  and writes its port to the file "port" there
-# s3_stop                          end all that were started
+# s3_stop                          end all that were started; fails when one of them was gone already
 # s3_here SERVER ACCESS SECRET PREFIX STATE  where this server is, as KZ_OBJECTS_URL; its key is put into STATE
 # s3_serve SERVER ACCESS SECRET    from here on this server is the store of the running stack, under a prefix of this test's own
 
@@ -15,10 +15,11 @@ s3_start() {
 }
 
 s3_stop() {
-	local pid
+	local pid status=0
 	for pid in "$BATS_FILE_TMPDIR"/*.pid; do
-		kill "$(cat "$pid")" || true
+		kill "$(cat "$pid")" || status=1
 	done
+	return $status
 }
 
 s3_here() {

@@ -21,8 +21,8 @@ setup_file() {
 }
 
 teardown_file() {
-	s3_stop
 	kz_stop
+	s3_stop
 }
 
 setup() {
