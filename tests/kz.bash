@@ -154,6 +154,15 @@ kz_service_pid() {
 	pid=$(s6-svstat -o pid "$KZ_STATE/service/$1") && [ "$pid" -gt 1 ] && echo "$pid"
 }
 
+# kz_unread COMMAND...: with a pipe for its standard output whose only reader closed it before the command began.
+# Of a shell's own pipe the shell itself may hold the reading end a little longer.
+kz_unread() {
+	local pipe
+	pipe=$(mktemp -u "$BATS_TEST_TMPDIR/pipe.XXXXXX")
+	mkfifo "$pipe"
+	bash -c 'exec 3<>"$1" 4>"$1" 3<&-; rm "$1"; shift; exec "$@" >&4 4>&-' _ "$pipe" "$@"
+}
+
 # One process looks at all of them: one for each would be most of the time that a test takes to end.
 kz_marked() {
 	local pid
