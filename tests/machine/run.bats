@@ -85,7 +85,7 @@ setup() {
 @test "EXEC-13 the environment is built from empty; -e is the only way in" {
 	SECRET=canary kz_run -l shell -c 'env | cut -d= -f1 | sort | tr "\n" " "'
 	[[ $output != *SECRET* ]]
-	[ "$output" = "HOME LANG PATH PWD " ]
+	[ "$output" = "HOME LANG PATH PWD PYTHONUNBUFFERED " ]
 	SECRET=canary kz_run -l shell -e SECRET -e A=b=c -e A=d -e E= -c 'echo "$SECRET $A ${E-unset}."'
 	[ "$output" = "canary d ." ]
 }
@@ -93,6 +93,24 @@ setup() {
 @test "EXEC-14 nothing is open but 0, 1 and 2" {
 	kz_run -l shell -c 'ls /proc/$$/fd' 7</dev/null
 	[ "$output" = "$(printf '0\n1\n2')" ]
+}
+
+@test "EXEC-5 BOUND-1 lost output: what a program printed before its bound is there, from Python too" {
+	kz_run -t 1500 -c 'print("begun", 1); import time; time.sleep(60)'
+	[ "$status" -eq 124 ]
+	[ "$output" = "begun 1" ]
+	kz_run -t 1500 -l shell -c 'python3 -c "print(2); import time; time.sleep(60)"'
+	[ "$status" -eq 124 ]
+	[ "$output" = 2 ]
+	kz_run -l node -t 1500 -c 'console.log(3); setTimeout(() => {}, 60000)'
+	[ "$status" -eq 124 ]
+	[ "$output" = 3 ]
+	kz_run -c 'import os, signal; print(4); os.kill(os.getpid(), signal.SIGKILL)'
+	[ "$output" = 4 ]
+	# a program that prints millions of lines can have Python's buffer back
+	kz_run -e PYTHONUNBUFFERED= -t 1500 -c 'print(5); import time; time.sleep(60)'
+	[ "$status" -eq 124 ]
+	[ -z "$output" ]
 }
 
 @test "EXEC-5 the program's own status is kept, whatever it is" {

@@ -16,6 +16,8 @@ static const char *const fixed[] = {
 	"PATH=/usr/local/bin:/usr/bin:/bin",
 	"HOME=/work/space",
 	"LANG=C.UTF-8",
+	/* into a pipe Python holds back what is printed until 8 KiB are there: a bound would take it away */
+	"PYTHONUNBUFFERED=1",
 };
 #define FIXED_COUNT (sizeof(fixed) / sizeof(*fixed))
 
