@@ -26,7 +26,10 @@
 # kz_wait SECONDS COMMAND... try until it succeeds. SECONDS are those of a machine that is not busy; where N processes want
 #                            each processor they count N times; and half a minute counts as none, for a machine may stand
 #                            still. What must be quick is measured, with kz_within.
-# kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START?
+# kz_within SECONDS START    have no more such seconds passed since SECONDS (of bash) was START? Five more, in which the machine
+#                            may have stood still, count as none.
+# kz_late                    by how many ms a process may be late here that would be on time on a machine of its own
+# kz_nowhere GREP_ARG...     no file has it that this grep -r looks for; files that go meanwhile are none
 # kz_load                    how many processes want each processor, 1 to 20
 # kz_process1 WORKER         process 1 of a worker, as this machine numbers it
 # kz_marked                  the processes that carry the stack's mark: its services, not its workers
@@ -134,7 +137,19 @@ kz_load() {
 }
 
 kz_within() {
-	[ $((SECONDS - $2)) -le "$1" ] || [ $((SECONDS - $2)) -le $(($1 * $(kz_load))) ]
+	[ $((SECONDS - $2)) -le $(($1 + 5)) ] || [ $((SECONDS - $2)) -le $(($1 * $(kz_load) + 5)) ]
+}
+
+kz_late() { echo $((5000 + 1000 * $(kz_load))); }
+
+# grep's status says of a file that went meanwhile that it failed, whether or not it found something in another.
+kz_nowhere() {
+	local found
+	found=$(grep -rlas "$@" || :)
+	[ -z "$found" ] || {
+		echo "found in: $found"
+		return 1
+	}
 }
 
 kz_wait() {

@@ -52,7 +52,10 @@ for f, what in ((udp, "UDP"), (tcp, "TCP")):
 	[ "$status" -eq 0 ]
 	[ "$(grep -cE '^(UDP|TCP) [0-9]+$' <<<"$output")" -eq 2 ]
 	# it is really held, and no more than a fraction
-	while read -r _ mb; do [ "$mb" -ge 1 ] && [ "$mb" -le 100 ]; done <<<"$output"
+	while read -r _ mb; do
+		[ "$mb" -ge 1 ]
+		[ "$mb" -le 100 ]
+	done <<<"$output"
 }
 
 # Each of these can hold memory that is charged to no cgroup, or to a bound of the whole machine.

@@ -63,12 +63,12 @@ everything() {
 	grep -rqa "$id" "$KZ_STATE/valkey"
 	for name in "$ACTOR" "$CONVERSATION" alice holiday 5512937406 7391048265 "hello from"; do
 		run ! grep -a "$name" dump
-		run ! grep -rla "$name" "$KZ_STATE/valkey"
+		kz_nowhere -e "$name" "$KZ_STATE/valkey"
 	done
 	# Nor what anybody could compute from a guessed name.
 	for name in "$ACTOR" "$CONVERSATION"; do
 		for sum in md5sum sha1sum sha256sum b2sum "b2sum -l 256" "b2sum -l 128"; do
-			run ! grep -rla "$(printf %s "$name" | $sum | cut -c1-24)" "$KZ_STATE/valkey"
+			kz_nowhere -e "$(printf %s "$name" | $sum | cut -c1-24)" "$KZ_STATE/valkey"
 		done
 	done
 }

@@ -32,7 +32,9 @@ without_network() {
 }
 
 nothing_is_left() {
-	[ ! -e "$1" ] && [ ! -e "$1.new" ] && [ ! -e "$1.old" ]
+	[ ! -e "$1" ]
+	[ ! -e "$1.new" ]
+	[ ! -e "$1.old" ]
 	[ -z "$(ls -A "$TEMPORARY")" ]
 	run ! grep -q "$IMAGES/[^ ]*new" /proc/self/mounts
 	[ -z "$(pgrep -f "$1.new")" ]
@@ -105,7 +107,8 @@ through_proxy() {
 	wait "$pid" || true
 	kz_wait 30 none_of "$IMAGES/c.new"
 	[ ! -e "$IMAGES/c" ]
-	[ -d "$IMAGES/c.new/root" ] && [ -n "$(ls -A "$TEMPORARY")" ]
+	[ -d "$IMAGES/c.new/root" ]
+	[ -n "$(ls -A "$TEMPORARY")" ]
 	run -69 without_network -p minimal "$IMAGES/c"
 	nothing_is_left "$IMAGES/c"
 }
@@ -116,7 +119,8 @@ none_of() { [ -z "$(pgrep -f "$1")" ]; }
 	: >"$IMAGES/c.old/work"
 	run -69 without_network -p minimal "$IMAGES/c"
 	[ "$(<"$IMAGES/c/manifest.json")" = before ]
-	[ ! -e "$IMAGES/c/work" ] && [ ! -e "$IMAGES/c.old" ]
+	[ ! -e "$IMAGES/c/work" ]
+	[ ! -e "$IMAGES/c.old" ]
 	an_image "$IMAGES/c.old" over
 	: >"$IMAGES/c.old/work"
 	run -69 without_network -p minimal "$IMAGES/c"
@@ -134,7 +138,8 @@ none_of() { [ -z "$(pgrep -f "$1")" ]; }
 		[[ "$output" == *"$IMAGES/c cannot be put in place" ]]
 	)
 	[ "$(<"$IMAGES/c/manifest.json")" = before ]
-	[ ! -e "$IMAGES/c/work" ] && [ ! -e "$IMAGES/c.old" ]
+	[ ! -e "$IMAGES/c/work" ]
+	[ ! -e "$IMAGES/c.old" ]
 }
 
 @test "EXEC-16 what stands in the way and is not of scripts/image is left alone" {

@@ -52,8 +52,11 @@ judged() {
 	[[ "$output" == *"$(<"$IMAGES/a.out")" ]]
 	# nothing of this machine, of a build, or that runs as somebody else
 	[ "$(<"$IMAGES/a/root/etc/hostname")" = kz ]
-	[ ! -e "$IMAGES/a/root/etc/resolv.conf" ] && [ ! -e "$IMAGES/a/root/etc/machine-id" ] && [ ! -e "$IMAGES/a/root/etc/shadow" ]
-	[ ! -e "$IMAGES/a/root/var/log" ] && [ ! -e "$IMAGES/a/root/etc/apt" ]
+	[ ! -e "$IMAGES/a/root/etc/resolv.conf" ]
+	[ ! -e "$IMAGES/a/root/etc/machine-id" ]
+	[ ! -e "$IMAGES/a/root/etc/shadow" ]
+	[ ! -e "$IMAGES/a/root/var/log" ]
+	[ ! -e "$IMAGES/a/root/etc/apt" ]
 	[ -z "$(find "$IMAGES/a/root" -perm /7000 ! -type l)" ]
 	[ -z "$(find "$IMAGES/a/root" ! -user 0 -o ! -group 0)" ]
 	[ -z "$(find "$IMAGES/a/root" ! -type l ! -perm -444)" ]
@@ -64,13 +67,15 @@ index_start() {
 	local folder
 	folder=$(mktemp -d "$IMAGES/index.XXXXXX")
 	WHEELS=$1 /usr/bin/python3 "$BATS_TEST_DIRNAME/../registry/registry.py" "$folder" </dev/null >"$folder/out" 2>&1 3>&- &
-	INDEX_PID=$!
+	echo $! >"$BATS_TEST_TMPDIR/index.pid"
 	kz_wait 20 test -s "$folder/port"
 	INDEX=http://127.0.0.1:$(<"$folder/port")/simple/
 }
 
 teardown() {
-	[ -z "${INDEX_PID:-}" ] || kill "$INDEX_PID" 2>/dev/null || true
+	[ ! -e "$BATS_TEST_TMPDIR/index.pid" ] || kill "$(cat "$BATS_TEST_TMPDIR/index.pid")"
+	# of a test that failed half-way
+	kz_stop
 }
 
 @test "IMG-2 IMG-11 from the same mirror state the same digest, also when the wheels come from an index" {
@@ -98,7 +103,8 @@ teardown() {
 	/usr/bin/python3 "$BATS_TEST_DIRNAME/../wheel.py" "$IMAGES/other" kz-tiny 1.0 another >/dev/null
 	run -1 image -p minimal -l "$IMAGES/lock" -w "$IMAGES/other" "$IMAGES/c"
 	[[ "$output" == *"kz-tiny 1.0: no wheel in "*" has a hash of the lock"* ]]
-	[ ! -e "$IMAGES/c" ] && [ ! -e "$IMAGES/c.new" ]
+	[ ! -e "$IMAGES/c" ]
+	[ ! -e "$IMAGES/c.new" ]
 }
 
 @test "IMG-12 DEP-14 the audit takes a hash-pinned export, and names the line of anything else" {
@@ -133,7 +139,8 @@ teardown() {
 	run -65 image -p minimal -l "$IMAGES/bad" -w "$IMAGES/wheels" "$IMAGES/c"
 	[[ "$output" == *"pyasn1 0.6.3 is older than 0.6.4"* ]]
 	[[ "$output" != *"packages of"* ]]
-	[ ! -e "$IMAGES/c" ] && [ ! -e "$IMAGES/c.new" ]
+	[ ! -e "$IMAGES/c" ]
+	[ ! -e "$IMAGES/c.new" ]
 }
 
 @test "IMG-4 a pin that is not installed in its version fails the build" {
@@ -202,7 +209,6 @@ all_pins() {
 		[ "$(jq '[.gates[] | select(.gate | startswith("import ")) | select(.ok)] | length' "$IMAGES/stack/gates.json")" -eq 16 ]
 		[ "$(jq '[.gates[] | select(.gate | startswith("round trip ")) | select(.ok == false)] | length' "$IMAGES/stack/gates.json")" -eq 8 ]
 		[[ "$output" == *"FAILED: round trip powerpoint: AttributeError"*"a gate failed"* ]]
-		kill "$INDEX_PID"
 	)
 }
 
@@ -229,7 +235,6 @@ all_pins() {
 		refused "source==1.0 --hash=sha256:$digest" "No matching distribution found for source==1.0"
 		refused "dies==1.0 --hash=sha256:$zeros" "ERROR"
 		refused "gone==1.0 --hash=sha256:$zeros" "ERROR"
-		kill "$INDEX_PID"
 	)
 }
 
@@ -239,7 +244,8 @@ all_pins() {
 	[[ "$output" == *"python-pptx is promised, and the lock does not pin it"* ]]
 	[[ "$output" == *"lxml is promised, and the lock does not pin it"* ]]
 	[[ "$output" != *"packages of"* ]]
-	[ ! -e "$IMAGES/c" ] && [ ! -e "$IMAGES/c.new" ]
+	[ ! -e "$IMAGES/c" ]
+	[ ! -e "$IMAGES/c.new" ]
 }
 
 @test "IMG-4 what is installed and not pinned fails the build too" {
@@ -321,7 +327,8 @@ all_pins() {
 	local status=0
 	wait "$pid" || status=$?
 	[ "$status" -eq 143 ]
-	[ ! -e "$IMAGES/c" ] && [ ! -e "$IMAGES/c.new" ]
+	[ ! -e "$IMAGES/c" ]
+	[ ! -e "$IMAGES/c.new" ]
 	run ! grep -q "$IMAGES/c" /proc/self/mounts
 	[ -z "$(pgrep -f "$IMAGES/c.new")" ]
 }
@@ -461,7 +468,8 @@ rest_is_debians() {
 	[ "$(jq -r '.base | has("openssl_fips") and has("kernel_fips") and has("os")' "$gates")" = true ]
 	[ "$(jq '[.distributions[].name | ascii_downcase | select(. == "humanize" or . == "folium")] | length' "$manifest")" -eq 0 ]
 	[ "$(find "$IMAGES/full/root/usr/share/licenses/kaizen-sandbox-python" -mindepth 1 -maxdepth 1 | wc -l)" -eq "$(jq '.distributions | length' "$manifest")" ]
-	[ -x "$IMAGES/full/root/usr/bin/node" ] && [ -e "$IMAGES/full/root/usr/bin/npm" ]
+	[ -x "$IMAGES/full/root/usr/bin/node" ]
+	[ -e "$IMAGES/full/root/usr/bin/npm" ]
 	# The table is what the image has. Its dependencies are those of the release that it was made of.
 	local table=$BATS_TEST_DIRNAME/../../policy/bundled_python.json
 	[ "$(jq '[.distributions[] | select(.promised)] | length' "$table")" -eq 16 ]

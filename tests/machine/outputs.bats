@@ -179,7 +179,8 @@ open("a.pdf", "wb").write(d + x + b"trailer\n<</Size 4/Root 1 0 R>>\nstartxref\n
 				;;
 			'["output_not_regular"]')
 				refused=$((refused + 1))
-				[ ! -e "out/$f" ] && [ ! -L "out/$f" ]
+				[ ! -e "out/$f" ]
+				[ ! -L "out/$f" ]
 				;;
 			*)
 				cat rec
@@ -223,8 +224,7 @@ open(n + ".txt", "w").write(n); open(n + ".pdf", "w").write(n); print(n); print(
 	is '.outputs[0].name' "$c.txt"
 	kz_run -C "$c" -A "$c" -i "../$c=$c.in" -c 1
 	kz_run -C "$c" -A "$c" -o "$c.A" -o "$c.a" -c 1
-	run grep -rlaF "$c" "$KZ_STATE/audit" "$KZ_STATE/log"
-	[ "$status" -eq 1 ]
+	kz_nowhere -F "$c" "$KZ_STATE/audit" "$KZ_STATE/log"
 	kz-audit verify
 	row=$(kz-audit list -j -k record | jq -c 'select(.run == "'"$(jq -r .run rec)"'")')
 	[ "$(jq .refused_count <<<"$row")" -eq 2 ]

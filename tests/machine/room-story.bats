@@ -151,9 +151,13 @@ tried() {
 		echo "$output $stderr"
 	}
 	apart ana elsewhere
-	[ "$status" -eq 125 ] && [ -z "$output" ] && [[ $stderr == *lease_mismatch* ]]
+	[ "$status" -eq 125 ]
+	[ -z "$output" ]
+	[[ $stderr == *lease_mismatch* ]]
 	apart ben apart
-	[ "$status" -eq 125 ] && [ -z "$output" ] && [[ $stderr == *lease_mismatch* ]]
+	[ "$status" -eq 125 ]
+	[ -z "$output" ]
+	[[ $stderr == *lease_mismatch* ]]
 	apart ana apart
 	[ "$output" = "plan.txt plan.txt version 1 is a plan" ]
 }

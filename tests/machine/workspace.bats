@@ -86,9 +86,7 @@ stored() { find "$KZ_STATE/objects" -path '*/g/*' -type f -exec sha256sum {} + |
 	wait $pid || true
 	grep -q canary-stderr one.err
 	for secret in canary-stdout canary-stderr canary-environment canary-argument; do
-		run grep -rlaF -- "$secret" "$KZ_STATE"
-		echo "$secret in: $output"
-		[ "$status" -eq 1 ]
+		kz_nowhere -F -- "$secret" "$KZ_STATE"
 	done
 }
 
