@@ -42,7 +42,7 @@ def resolver(kz):
 
 def patient():
     """A connection; the queue of the proxy's socket may be full for a moment, and a worker's forwarder comes again too."""
-    for _ in range(300):
+    for _ in range(6000):
         try:
             return Conn()
         except BlockingIOError:

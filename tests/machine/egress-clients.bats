@@ -62,7 +62,7 @@ each() {
 }
 
 @test "PROXY-1 curl" {
-	each 'curl -sS -f --max-time 20 $U/hello' "the internet says hello"
+	each 'curl -sS -f --max-time 100 $U/hello' "the internet says hello"
 }
 
 @test "PROXY-1 wget" {
@@ -142,12 +142,12 @@ branch() { git --git-dir="$EG/www/demo.git" rev-parse -q --verify "refs/heads/$1
 eg_has_host() { eg_denials | awk '{ print $2 }' | grep -qx "$1"; }
 
 @test "PROXY-1 requests of Python" {
-	each "python3 -c 'import requests, sys; r = requests.get(sys.argv[1] + \"/hello\", timeout=20); r.raise_for_status(); print(r.text)' \$U" \
+	each "python3 -c 'import requests, sys; r = requests.get(sys.argv[1] + \"/hello\", timeout=100); r.raise_for_status(); print(r.text)' \$U" \
 		"the internet says hello"
 }
 
 @test "PROXY-1 urllib of Python" {
-	each "python3 -c 'import ssl, sys, urllib.request as u; print(u.urlopen(sys.argv[1] + \"/hello\", timeout=20, context=ssl.create_default_context(cafile=\"/work/space/ca.pem\")).read())' \$U" \
+	each "python3 -c 'import ssl, sys, urllib.request as u; print(u.urlopen(sys.argv[1] + \"/hello\", timeout=100, context=ssl.create_default_context(cafile=\"/work/space/ca.pem\")).read())' \$U" \
 		"the internet says hello"
 }
 

@@ -8,7 +8,7 @@ load ../egress
 
 setup_file() {
 	local mode
-	eg_start SANDBOX_WARM_POOL_MIN=0 KZ_PROXY_CONNECT_SECONDS=3 || return 1
+	eg_start SANDBOX_WARM_POOL_MIN=0 KZ_PROXY_CONNECT_SECONDS=12 || return 1
 	for mode in isolated public_internet private_network host_allowlist; do
 		case $mode in
 		isolated) eg_mint isolated 'ports=[]' ;;
@@ -113,7 +113,7 @@ has_all_reasons() {
 
 # Each question is counted here: none is asked twice because the server was not run for a moment.
 patiently() { eg_set KZ_PROXY_CONNECT_SECONDS=60; }
-as_before() { eg_set KZ_PROXY_CONNECT_SECONDS=3; }
+as_before() { eg_set KZ_PROXY_CONNECT_SECONDS=12; }
 
 @test "PROXY-4 a name that changes to loopback is refused from then on, and loopback is never tried" {
 	local n=0

@@ -38,7 +38,7 @@ absent() { rm "$KZ_STATE/env/$1"; }
 set_to() { "$KZ_BIN/kz" config set "$1=$2"; }
 
 # What a program can see of the network: the same whenever there is no grant.
-LOOK='env | grep -ic proxy; tail -n +2 /proc/net/tcp | wc -l; curl -s -m 5 -o /dev/null http://web.pub.lab/hello; echo $?; curl -s -m 5 -o /dev/null -x http://127.0.0.1:3128 http://web.pub.lab/hello; echo $?; ls -d /run/kz /proc/1/root/run/kz 2>/dev/null'
+LOOK='env | grep -ic proxy; tail -n +2 /proc/net/tcp | wc -l; curl -s -m 60 -o /dev/null http://web.pub.lab/hello; echo $?; curl -s -m 60 -o /dev/null -x http://127.0.0.1:3128 http://web.pub.lab/hello; echo $?; ls -d /run/kz /proc/1/root/run/kz 2>/dev/null'
 
 # same WHAT IS WANT
 same() {
@@ -229,8 +229,8 @@ is_isolated() {
 	"$KZ_BIN/kz-audit" list -j >"$EG/audit"
 	cat "$KZ_STATE"/log/*/current >>"$EG/audit"
 	run ! grep -E 'SECRET|v4\.public\.|10\.1\.2\.3' "$EG/audit"
-	run ! grep -rlaE 'SECRET|v4\.public\.ey|10\.1\.2\.3' "$KZ_STATE/audit" "$KZ_STATE/log"
-	run ! grep -rlF "$grant" "$KZ_STATE"
+	kz_nowhere -E 'SECRET|v4\.public\.ey|10\.1\.2\.3' "$KZ_STATE/audit" "$KZ_STATE/log"
+	kz_nowhere -F "$grant" "$KZ_STATE"
 	"$KZ_BIN/kz-audit" verify
 }
 
@@ -255,7 +255,8 @@ is_isolated() {
 	run ! grep -aqE '[0-9a-f]{64}' "/proc/$pid/environ"
 	[ -z "$(find "/proc/$pid/fd" -lname '*/keys/*')" ]
 	# who has one is found
-	K=$(head -n 1 "$KZ_STATE/keys/grant.key") sleep 60 3>&- &
+	K=$(head -n 1 "$KZ_STATE/keys/grant.key") sleep 600 3>&- &
+	kz_wait 10 grep -qszF K= "/proc/$!/environ"
 	run "$EG_PYTHON" "$EG_HERE/egress/memory.py" $! "$(head -n 1 "$KZ_STATE/keys/grant.key")"
 	kill $!
 	[ "$status" -eq 1 ]
@@ -285,7 +286,7 @@ is_isolated() {
 	[[ $(kz_record 'del(.model_view)') != *"${token:10:60}"* ]]
 	[[ $error != *"${token:10:60}"* ]]
 	kz_wait 5 eg_is_denied address_private web.priv.lab 80
-	run ! grep -rlaF "${token:10:60}" "$KZ_STATE"
+	kz_nowhere -F "${token:10:60}" "$KZ_STATE"
 	# and what the audit has of it is its execution
 	"$KZ_BIN/kz-audit" list -j | grep -q "$(kz_record egress.execution)"
 }
@@ -355,17 +356,17 @@ is_isolated() {
 	is_up() { eg_health | jq -e .ready >/dev/null; }
 	kz_wait 10 is_up
 	eg_mint public_internet
-	code() { eg_outside curl -s -o /dev/null -m 10 -w '%{http_code}' -x "http://grant:$1@198.18.0.1:3128" "$2"; }
+	code() { eg_outside curl -s -o /dev/null -m 100 -w '%{http_code}' -x "http://grant:$1@198.18.0.1:3128" "$2"; }
 	[ "$(code "$grant" http://four.pub.lab/hello)" = 403 ] || bad=foreign
 	eg_mint public_internet uid_count=0 uid_base=0
 	[ "$(code "$grant" http://four.pub.lab/hello)" = 200 ] || bad=any
-	token=$(env -u KZ_PROXY_URL "$KZ_BIN/kz-grant" mint --any-peer --ttl 60)
+	token=$(env -u KZ_PROXY_URL "$KZ_BIN/kz-grant" mint --any-peer --ttl 600)
 	[ "$(code "$token" http://four.pub.lab/hello)" = 200 ] || bad=minted
 	[ "$(code "$token" http://priv.odd.lab/hello)" = 403 ] || bad=private
 	[ "$(code "$token" http://198.18.0.1/hello)" = 403 ] || bad=own
 	# a preamble has no meaning there
 	[ "$(printf 'KZ-EXECUTION %s\n' "$execution" | eg_outside "$EG_PYTHON" -c 'import socket, sys
-s = socket.create_connection(("198.18.0.1", 3128), 10)
+s = socket.create_connection(("198.18.0.1", 3128), 100)
 s.sendall(sys.stdin.buffer.read() + b"CONNECT four.pub.lab:80 HTTP/1.1\r\nHost: x\r\n\r\n")
 print(s.recv(100)[9:12].decode())')" = 400 ] || bad=preamble
 	kill "$job"

@@ -89,7 +89,7 @@ except OSError as e: print(e.errno)'
 	py 'print(1)' --approve a-1
 	[ "$(kz_record egress.execution)" != "$first" ]
 	# neither is in what is kept of the run
-	run ! grep -rlF v4.public. "$KZ_STATE/log" "$KZ_STATE/audit" "$KZ_STATE/run"
+	kz_nowhere -F v4.public. "$KZ_STATE/log" "$KZ_STATE/audit" "$KZ_STATE/run"
 }
 
 @test "PROXY-1: the variables stand in both cases and win over -e" {
