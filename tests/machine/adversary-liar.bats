@@ -31,10 +31,14 @@ first_of() {
 	fi
 }
 
+none_leased() { [ "$(kz-lease list -j | wc -l)" -eq 0 ]; }
+
 # half_sent MS SIGNAL KIND: a run of at most MS whose output has begun, and then the signal; out, err, rec, rc
 half_sent() {
 	local pid
 	rc=0
+	# of a lease that was lost before this one nothing is left
+	kz_wait 60 none_leased
 	# it ends by no other thing: the signal comes in time however busy the machine is
 	kz-run --record 7 -t "$1" -l shell -c 'echo begun; while :; do echo more; sleep 0.01; done' >out 2>err 7>rec &
 	pid=$!
@@ -57,7 +61,7 @@ unknown() {
 }
 
 @test "EXEC-5 EXEC-8 process 1 frozen with output half sent: outcome_unknown in bounded time, and the pool heals" {
-	half_sent 10000 STOP worker
+	half_sent 20000 STOP worker
 	unknown
 	# frozen, it could not say that it is clean, neither to the run nor to the controller, whoever found it first
 	kz_wait 20 is_replaced "$(cat worker)"
@@ -70,7 +74,7 @@ unknown() {
 }
 
 @test "EXEC-5 BOUND-1 the tenant's first process frozen: its program ends at its bound, and nobody calls that success" {
-	half_sent 10000 STOP tenant
+	half_sent 20000 STOP tenant
 	[ "$rc" -eq 124 ]
 	[ "$(jq -r .outcome rec)" = bounded ]
 	kz_run -c 'print(1)'

@@ -104,7 +104,7 @@ jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))'
 }
 
 @test "CB-5 CB-6 CB-7 CB-9 what may not be called is refused by its reason, and nothing of it ran" {
-	kz config set KZ_CALLBACK_SECONDS 2 >/dev/null
+	kz config set KZ_CALLBACK_SECONDS 10 >/dev/null
 	py "$TRY"'print([call(x) for x in ("writes", "runs", "forged", "nobody", "bad", "fails", "big", "slow")], call("echo", x="y" * 100000))'
 	kz config set KZ_CALLBACK_SECONDS 60 >/dev/null
 	[ "$output" = "['tool_writes', 'tool_recursive', 'tool_changed', 'tool_unknown', 'tool_failed', 'tool_failed', 'tool_too_large', 'tool_failed'] tool_too_large" ]
@@ -166,8 +166,7 @@ print(refused > 0 or ended[-1] - asked[0] > 2, all(ended[i + 3] - asked[i] > 0.9
 	on_record tool_unknown=1
 	# one transaction: what was refused stands right before the end
 	kz-audit list -j -r "$id" | jq -se 'map(.kind)[-3:] == ["denial", "record", "run_step"]'
-	run grep -rlaF canary "$KZ_STATE/audit" "$KZ_STATE/log"
-	[ "$status" -eq 1 ]
+	kz_nowhere -F canary "$KZ_STATE/audit" "$KZ_STATE/log"
 	# a run that is no cell has no calls
 	kz_run -A a -C c -l python -c 'print(1)' </dev/null
 	kz-audit list -j -k record -l 1 | jq -e '.call_count == null and .call_bytes == null'
@@ -178,6 +177,7 @@ print(refused > 0 or ended[-1] - asked[0] > 2, all(ended[i + 3] - asked[i] > 0.9
 }
 
 @test "CB-7 a tool that is another one by the time of the call is refused" {
+	kz config set KZ_CALLBACK_MAX_CALLS 100000 >/dev/null
 	kz-run -k -A a -C c -l python -c "$TRY"'
 import time
 print(call("echo")["got"], flush=True)
@@ -186,7 +186,8 @@ print(call("echo"))' </dev/null >out &
 	kz_wait 60 grep -q '{}' out
 	write_tools "a tool that writes now"
 	wait $!
-	[ "$(tail -1 out)" = tool_changed ] || [ "$(tail -1 out)" = tool_limit ]
+	kz config set KZ_CALLBACK_MAX_CALLS 20 >/dev/null
+	[ "$(tail -1 out)" = tool_changed ]
 }
 
 @test "CB-2 CB-3 CB-8 CB-11 INV-44 the way is the run's own descriptor: no credential, no other name, and it ends with the run" {
@@ -220,9 +221,10 @@ print(os.read(3, 1000))'
 }
 
 @test "CB-10 a tool behind a socket" {
-	python3 - "$BOX/sock" <<'SERVER' &
+	python3 - "$BOX/sock" <<'SERVER' >listens 3>&- &
 import os, socket, sys
-s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); s.listen()
+s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); s.listen(); s.settimeout(300)
+print("ready", flush=True)
 for _ in range(2):
     c, _a = s.accept(); data = b""
     while True:
@@ -232,7 +234,7 @@ for _ in range(2):
     c.sendall(b'{"asked":' + data + b"}"); c.close()
 SERVER
 	local server=$! d digest
-	kz_wait 20 test -S "$BOX/sock"
+	kz_wait 20 grep -q ready listens
 	d=$(jq -cn --arg s "$BOX/sock" '{name:"s",class:"read",runs_code:false,description:"d",socket:$s}')
 	digest=$(printf '%s' "$d" | jq -cjS . | sha256sum | cut -c1-64)
 	jq -c --arg x "$digest" '{v:1,tools:[. + {digest:$x}]}' <<<"$d" >"$TOOLS"

@@ -15,7 +15,7 @@ while True:
     with socket.socket() as s:
         if s.connect_ex(("127.0.0.1", port := random.randrange(10000, 30000))): break
 print(port)')
-	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_MAX_ALLOCATED=3 KZ_GATEWAY_LISTEN="127.0.0.1:$PORT" || return 1
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_MAX_ALLOCATED=3 SANDBOX_MAX_WALL_SECONDS=600 SANDBOX_ACQUIRE_WAIT_SECONDS=600 KZ_GATEWAY_LISTEN="127.0.0.1:$PORT" || return 1
 	kz_wait 60 is_warm
 }
 

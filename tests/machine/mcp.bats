@@ -11,14 +11,16 @@ setup_file() {
 	python3 "$BATS_TEST_DIRNAME/../registry/registry.py" "$FIX" </dev/null >"$FIX/out" 2>&1 3>&- &
 	echo $! >"$FIX/pid"
 	kz_wait 20 test -s "$FIX/port"
-	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_ACQUIRE_WAIT_SECONDS=120 SANDBOX_EGRESS_MODE=isolated \
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_ACQUIRE_WAIT_SECONDS=120 SANDBOX_MAX_WALL_SECONDS=120 SANDBOX_EGRESS_MODE=isolated \
 		SANDBOX_PACKAGE_REGISTRIES="{\"pypi\":{\"index\":\"http://127.0.0.1:$(cat "$FIX/port")/simple/\"}}"
 }
 
 teardown_file() {
-	kill "$(cat "$FIX/pid")"
-	kz_stop
+	local rc=0
+	kill "$(cat "$FIX/pid")" || rc=1
+	kz_stop || rc=1
 	rm -rf "$FIX"
+	return $rc
 }
 
 setup() {

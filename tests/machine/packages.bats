@@ -20,14 +20,16 @@ setup_file() {
 	# nothing listens there
 	NOWHERE='{"pypi":{"index":"http://127.0.0.1:1/simple/"},"npm":{"registry":"http://127.0.0.1:1/npm/"}}'
 	export REGISTRIES NOWHERE
-	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_ACQUIRE_WAIT_SECONDS=60 \
+	kz_start SANDBOX_WARM_POOL_MIN=2 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_POOL_MAX_ALLOCATED=4 SANDBOX_ACQUIRE_WAIT_SECONDS=60 SANDBOX_MAX_WALL_SECONDS=120 \
 		KZ_RUN_DISK_BYTES=33554432 KZ_RUN_INODES=2000 KZ_RUN_MEMORY_BYTES=268435456 SANDBOX_PACKAGE_REGISTRIES="$REGISTRIES"
 }
 
 teardown_file() {
-	kill "$(cat "$FIX/pid")"
-	kz_stop
+	local rc=0
+	kill "$(cat "$FIX/pid")" || rc=1
+	kz_stop || rc=1
 	rm -rf "$FIX"
+	return $rc
 }
 
 setup() {
@@ -421,7 +423,7 @@ for i in range(400000): os.access("/usr/%0100d" % i, os.F_OK)' </dev/null
 	worker=$(jq -r .worker lease)
 	: >"$FIX/log"
 	(
-		until [ -s "$FIX/log" ]; do sleep 0.05; done
+		until [ -s "$FIX/log" ] || [ -e "$BATS_TEST_TMPDIR/over" ]; do sleep 0.05; done
 		while [ ! -e "$BATS_TEST_TMPDIR/over" ]; do shrink "$worker"; sleep 0.05; done
 	) 3>&- &
 	pid=$!

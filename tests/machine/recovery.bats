@@ -19,6 +19,11 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+teardown() {
+	# what goes round until then, also when its test failed half-way
+	touch "$BATS_TEST_TMPDIR/stop"
+}
+
 workers() { find "$KZ_STATE/workers" -mindepth 1 -maxdepth 1 -type d -not -name '.*' -printf '%f\n' | sort; }
 is_back() { # N warm, N allocated, N real, open
 	kz status -j 2>/dev/null | jq -e --argjson n "$1" '.admission.open and .workers.warm == $n and .allocated == $n' >/dev/null &&
@@ -105,7 +110,8 @@ rebirth() {
 	wait
 	cat err1 err2
 	[ ! -e failed ]
-	[ -s ran1 ] && [ -s ran2 ]
+	[ -s ran1 ]
+	[ -s ran2 ]
 }
 
 are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/null; }
@@ -119,7 +125,7 @@ are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/nul
 		kz_wait 20 are_waiting "$i"
 	done
 	rebirth
-	are_waiting 3
+	kz_wait 10 are_waiting 3
 	for i in 1 2 3; do
 		KZ_LEASE_TOKEN=$(jq -r .token "lease$i") kz-lease release "$(jq -r .lease "lease$i")"
 		# in the order in which they came
@@ -168,6 +174,7 @@ are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/nul
 	kz-lease acquire -A a -C c -j >lease
 	workers >before
 	second=$(mktemp -d /tmp/kz.XXXXXX)
+	kz_own "$second"
 	kz up --state "$second" --set "KZ_VALKEY_URL=unix:$KZ_STATE/run/valkey.sock" --set KZ_NODE=two \
 		--set "KZ_DEPLOYMENT_ID=$(cat "$KZ_STATE/env/KZ_DEPLOYMENT_ID")" --set SANDBOX_WARM_POOL_MIN=4 --set KZ_INVENTORY_SECONDS=1 \
 		--set SANDBOX_POOL_MAX_ALLOCATED=8 --set SANDBOX_LEASE_HEARTBEAT_SECONDS=60
@@ -177,6 +184,7 @@ are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/nul
 	KZ_STATE=$second kz-audit verify
 	KZ_STATE=$second kz down -f
 	KZ_STATE=$second kz down --purge --yes
+	kz_disown "$second"
 	comm -23 before <(workers) >lost
 	[ ! -s lost ]
 	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease release "$(jq -r .lease lease)"

@@ -35,7 +35,7 @@ ends_in() {
 	local ms=$1 start=$SECONDS
 	shift
 	kz_run -t "$ms" "$@"
-	[ "$(kz_record wall_ms)" -lt $((ms + 1000 * $(kz_load))) ] && kz_within $((ms / 1000 + 20)) "$start" || {
+	[ "$(kz_record wall_ms)" -lt $((ms + $(kz_late))) ] && kz_within $((ms / 1000 + 20)) "$start" || {
 		echo "took $((SECONDS - start)) s, the program $(kz_record wall_ms) ms"
 		return 1
 	}

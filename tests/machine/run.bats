@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_MAX_WALL_SECONDS=120 SANDBOX_ACQUIRE_WAIT_SECONDS=60
 }
 
 teardown_file() {
@@ -367,8 +367,8 @@ taken() {
 	kz_wait 20 one_leased
 	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=1
 	kz_run -A a -C c -c 'print(1)'
-	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=30
-	kz_wait 10 taken 6 30000
+	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=60
+	kz_wait 10 taken 6 60000
 	[ "$status" -eq 125 ]
 	kz_record_is outcome refused
 	kz_record_is reason workspace_busy
@@ -411,12 +411,12 @@ taken() {
 @test "BOUND-1 timer accuracy: the wall bound is neither early nor twice as late" {
 	local n
 	# as process 1 saw it; the longest is long enough that no busy machine makes it twice as long
-	for n in 100 1000 5000; do
+	for n in 100 1000 10000; do
 		kz_run -t $n -c 'while True: pass'
 		[ "$status" -eq 124 ]
 		[ "$(kz_record wall_ms)" -ge $((n - 50)) ]
 	done
-	[ "$(kz_record wall_ms)" -lt $((5000 + 3000 * $(kz_load))) ]
+	[ "$(kz_record wall_ms)" -lt $((10000 + $(kz_late))) ]
 }
 
 @test "EXEC-3 hostile bytes in programs and arguments" {
