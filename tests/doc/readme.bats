@@ -16,6 +16,10 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+teardown() {
+	[ ! -e service ] || kill "$(cat service)"
+}
+
 # The Nth block of shell in the README.
 block() {
 	awk -v want="$1" '/^```sh$/ { n++; on = 1; next } /^```$/ { on = 0 } on && n == want' "$BATS_TEST_DIRNAME/../../README.md"
@@ -59,9 +63,8 @@ block() {
 	echo 'print("from the inbox")' >inbox/job.py
 	block 5 | sed "s,/srv/inbox,$PWD/inbox," >run
 	sh run >log 2>&1 3>&- &
-	local pid=$!
+	echo $! >service
 	kz_wait 20 test -e inbox/done/job.py
-	kill $pid
 	jq -e 'select(.type == "record") | .outcome == "completed"' inbox/done/job.py.jsonl
 }
 

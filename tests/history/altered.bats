@@ -269,16 +269,16 @@ moved_server() {
 
 @test "LEASE-13 INV-13 FENCE-6 a clock that goes back closes admission and stretches nothing" {
 	moved_server
-	drive setup d n1 3 SANDBOX_LEASE_TTL_SECONDS=5
+	drive setup d n1 3 SANDBOX_LEASE_TTL_SECONDS=12
 	echo 7200 >"$dir/clock"
 	auth_reconcile
-	read -r lease token _ <<<"$(drive acquire d a c1 0 5000)"
+	read -r lease token _ <<<"$(drive acquire d a c1 0 12000)"
 	read -r worker <<<"$(cli --raw keys '{kz:d}:w:*' | sort | tail -n 1 | sed 's/.*://')"
-	auth_bg wait acquire d a c1 20000 5000
+	auth_bg wait acquire d a c1 20000 12000
 	auth_wait 5 eval '[ "$(drive status d | jq .waiting)" = 1 ]'
 	kill -KILL "$bg"
 	echo -1 >"$dir/clock"
-	run -69 drive acquire d b c2 0 5000
+	run -69 drive acquire d b c2 0 12000
 	[[ "$output" == "refused coordination_clock"* ]]
 	is_closed coordination_clock
 	run -69 drive open d n1
@@ -287,7 +287,7 @@ moved_server() {
 	# The lease ends within its time to live from now, as does the line, and no idle time lies ahead.
 	is_open
 	drive step d n1
-	sleep 5.5
+	sleep 12.5
 	drive step d n1
 	[ "$(drive status d | jq -c '[.workers.leased, .workers.retiring]')" = '[0,1]' ]
 	auth_whole
