@@ -16,6 +16,8 @@ setup_file() {
 	echo $! >"$FIX/pid"
 	kz_wait 20 test -s "$FIX/port"
 	registry=http://127.0.0.1:$(cat "$FIX/port")
+	# made when they are first asked for, which may take longer than the broker waits for an answer
+	curl -fsS -o /dev/null "$registry/simple/huge/" -o /dev/null "$registry/simple/many/"
 	REGISTRIES="{\"pypi\":{\"index\":\"$registry/simple/\"},\"npm\":{\"registry\":\"$registry/npm/\"}}"
 	# nothing listens there
 	NOWHERE='{"pypi":{"index":"http://127.0.0.1:1/simple/"},"npm":{"registry":"http://127.0.0.1:1/npm/"}}'
