@@ -96,6 +96,18 @@ none_leased() {
 kz-run: output_truncated: "* ]]
 }
 
+@test "BOUND-12 a bound that was raised counts for the next run, while workers of the lesser one are warm" {
+	for _ in 1 2 3; do
+		kz config set SANDBOX_MAX_OUTPUT_BYTES=1000 2>/dev/null
+		kz_run -l shell -c 'head -c 5000 /dev/zero'
+		kz_record_is stdout.kept_bytes 1000
+		kz config set SANDBOX_MAX_OUTPUT_BYTES=67108864 2>/dev/null
+		kz_run -l shell -c 'head -c 5000 /dev/zero'
+		[ "$status" -eq 0 ]
+		kz_record_is stdout.kept_bytes 5000
+	done
+}
+
 @test "EXEC-5 nobody reads stdout any more: the run ends, the worker goes back, 141" {
 	set +o pipefail
 	kz-run -l shell -c 'while :; do echo y; done' | head -n 1

@@ -39,6 +39,8 @@ enum kz_rc kz_conf_load(struct kz_conf *c, const char *state, struct kz_err *err
 enum kz_rc kz_conf_set(struct kz_settings *s, const char *name, const char *value,
 		       struct kz_err *err);
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err);
+/* Have both the same bounds of a worker? They are part of what an image is: a worker under others is of another image. */
+bool kz_conf_same_bounds(const struct kz_settings *a, const struct kz_settings *b);
 /* The value of a setting as text; of one of the policy "", which is its default. err: setting_unknown */
 enum kz_rc kz_conf_get(const struct kz_settings *s, const char *name, struct kz_buf *out,
 		       struct kz_err *err);

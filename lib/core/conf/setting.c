@@ -178,6 +178,17 @@ static enum kz_rc check_objects(const struct kz_settings *s, struct kz_err *err)
 	return kz_conf_objects_url(&c, &url, err);
 }
 
+bool kz_conf_same_bounds(const struct kz_settings *a, const struct kz_settings *b)
+{
+	return a->kz_run_memory_bytes == b->kz_run_memory_bytes &&
+	       a->kz_run_pids == b->kz_run_pids && a->kz_run_disk_bytes == b->kz_run_disk_bytes &&
+	       a->kz_run_inodes == b->kz_run_inodes &&
+	       a->kz_packages_max_bytes == b->kz_packages_max_bytes &&
+	       a->kz_packages_inodes == b->kz_packages_inodes && a->kz_run_cpus == b->kz_run_cpus &&
+	       a->kz_run_open_files == b->kz_run_open_files &&
+	       a->sandbox_max_output_bytes == b->sandbox_max_output_bytes;
+}
+
 enum kz_rc kz_conf_check(const struct kz_settings *s, struct kz_err *err)
 {
 	char url[512];

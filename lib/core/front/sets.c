@@ -1,5 +1,6 @@
 /* Changing settings: all of them or none. */
 #include <string.h>
+#include <time.h>
 
 #include "base/str.h"
 #include "core/broker/registry.h"
@@ -190,10 +191,44 @@ static void tell_registries(const struct kz_front *f, const struct kz_conf *c,
 		kz_front_say(f, "no package can be installed: %s (docs/packages.md)", err.text);
 }
 
+/* Does the controller serve with another image than was? */
+static bool is_taken_up(const struct kz_front *f, const char *was)
+{
+	kz_auto_json struct kz_json *c = kz_front_controller(f);
+
+	return !kz_str_eq(kz_json_str(c, "image", was), was) &&
+	       kz_json_flag(kz_json_get(c, "admission"), "open", false);
+}
+
+/*
+ * A run asks for the bounds that are stored, and a worker made under lesser ones refuses it: wait until no such worker is
+ * handed out any more. in: was: the controller's report of before
+ */
+static void await_bounds(const struct kz_front *f, const struct kz_json *was)
+{
+	const struct timespec pause = { 0, 50000000 };
+	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(15));
+	const char *image = kz_json_str(was, "image", "");
+	struct kz_service s = { .is_up = false };
+
+	while (!is_taken_up(f, image)) {
+		if (kz_front_service(f, "kz-controller", &s, NULL) || !s.is_up)
+			return; /* who begins reads what is stored */
+		if (kz_deadline_passed(until)) {
+			kz_front_say(f, "the controller has not taken this up yet: until then a run may "
+					"be refused; see: kz status");
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
 			struct kz_err *err)
 {
+	kz_auto_json struct kz_json *controller = kz_front_controller(f);
 	kz_auto_close int lock = -1;
+	struct kz_settings before;
 	struct kz_conf c;
 	size_t changed;
 	enum kz_rc rc;
@@ -204,12 +239,17 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	rc = kz_conf_load(&c, f->state, err);
 	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))
 		rc = kz_conf_load(&c, f->state, err);
+	before = c.set;
 	if (rc || (rc = kz_front_lock(f, &lock, err)) ||
 	    (rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
+	kz_auto_close_(&lock);
+	lock = -1;
 	/* kz-controller looks for changed files itself */
 	kz_front_told(f, sets, count, changed);
 	tell_scope(f, &c, sets, count);
 	tell_registries(f, &c, sets, count);
+	if (!kz_conf_same_bounds(&before, &c.set) && kz_front_is_scanning(f))
+		await_bounds(f, controller);
 	return KZ_OK;
 }

@@ -34,18 +34,6 @@ static bool same_driver(const struct kz_settings *a, const struct kz_settings *b
 	       kz_str_eq(a->kz_image, b->kz_image) && a->kz_uid_base == b->kz_uid_base;
 }
 
-/* The bounds that an image is of: a worker under others is of another image. */
-static bool same_bounds(const struct kz_settings *a, const struct kz_settings *b)
-{
-	return a->kz_run_memory_bytes == b->kz_run_memory_bytes &&
-	       a->kz_run_pids == b->kz_run_pids && a->kz_run_disk_bytes == b->kz_run_disk_bytes &&
-	       a->kz_run_inodes == b->kz_run_inodes &&
-	       a->kz_packages_max_bytes == b->kz_packages_max_bytes &&
-	       a->kz_packages_inodes == b->kz_packages_inodes && a->kz_run_cpus == b->kz_run_cpus &&
-	       a->kz_run_open_files == b->kz_run_open_files &&
-	       a->sandbox_max_output_bytes == b->sandbox_max_output_bytes;
-}
-
 static enum kz_rc take(struct kz_keeper *k, const struct kz_conf *next, struct kz_err *err)
 {
 	enum kz_rc rc = kz_where_program(next->set.kz_driver, k->driver, sizeof(k->driver), err);
@@ -62,7 +50,7 @@ static enum kz_rc take(struct kz_keeper *k, const struct kz_conf *next, struct k
 	if (k->has_conf && !same_driver(&k->conf.set, &next->set))
 		forget_driver(k);
 	/* asked for now: until it is known, every create is of the former image and refused */
-	if (k->has_conf && !same_bounds(&k->conf.set, &next->set))
+	if (k->has_conf && !kz_conf_same_bounds(&k->conf.set, &next->set))
 		k->next_image = (struct kz_deadline){ 0 };
 	k->conf = *next;
 	k->has_conf = true;
