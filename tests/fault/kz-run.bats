@@ -24,8 +24,10 @@ setup_file() {
 }
 
 teardown_file() {
-	kill "$(cat "$BATS_FILE_TMPDIR/pid")"
-	kz_stop
+	local rc=0
+	kill "$(cat "$BATS_FILE_TMPDIR/pid")" || rc=1
+	kz_stop || rc=1
+	return $rc
 }
 
 setup() {
@@ -102,7 +104,8 @@ walk_run() {
 	kept=0
 	# a restore, a save and the parts of a commit are among them [WS-12]
 	[ "$(wc -l <list)" -ge 16 ]
-	grep -q OBJ_WRITE list && grep -q OBJ_NAME list
+	grep -q OBJ_WRITE list
+	grep -q OBJ_NAME list
 	# and the staging of both files [PRJ-46]
 	[ "$(grep -c STAGE list)" -eq 2 ]
 	# a second run restores too, and trims
@@ -177,7 +180,8 @@ walk_install() {
 	[ "$(cat stdout)" = 1.0+local ]
 	has 0
 	# the blob of the packages and its generation are among them, and those of nothing else
-	grep -q OBJ_WRITE list && grep -q OBJ_NAME list
+	grep -q OBJ_WRITE list
+	grep -q OBJ_NAME list
 	while read -r -u 5 point; do
 		rc=0 bad=
 		tick=$((tick + 1))

@@ -146,7 +146,8 @@ walk() {
 		back "$2/$point"
 	done 5<list
 	# nearly all of them were met: waits and retries differ from life to life
-	[ "$n" -ge $(($(wc -l <list) * 3 / 4)) ] && [ "$n" -ge 4 ]
+	[ "$n" -ge $(($(wc -l <list) * 3 / 4)) ]
+	[ "$n" -ge 4 ]
 	judged
 }
 

@@ -9,7 +9,7 @@ teardown_file() { worker_stop; }
 # Every test has a worker of its own: a dirty one is never used again.
 only_dirty() {
 	worker_new
-	KZ_FAULT_DIRTY=$1 wk bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 5000 1000 /bin/true + reset "$LEASE" t
+	KZ_FAULT_DIRTY=$1 wk bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 60000 1000 /bin/true + reset "$LEASE" t
 	[ "$status" -eq 0 ] || {
 		cat "$WORKER_STATE/err" >&2
 		return 1
@@ -21,7 +21,7 @@ only_dirty() {
 }
 
 @test "RESET-5: the same steps without a dirty surface leave none" {
-	wk bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" 5000 1000 /bin/true + reset "$LEASE" t
+	wk bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 60000 1000 /bin/true + reset "$LEASE" t
 	[ "$status" -eq 0 ]
 	[ -z "$(dirty)" ]
 }

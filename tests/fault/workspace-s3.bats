@@ -18,8 +18,10 @@ setup_file() {
 }
 
 teardown_file() {
-	kz_stop
-	s3_stop
+	local rc=0
+	kz_stop || rc=1
+	s3_stop || rc=1
+	return $rc
 }
 
 setup() {
@@ -49,7 +51,10 @@ whole() {
 	now=$(kz-workspace get -A a -C c one)
 	echo "$3: status $1, was $2, now $now, $tick was to be; $(cat stderr)"
 	[ "$now" = "$(kz-workspace get -A a -C c two)" ]
-	[ "$now" = "$tick" ] || { [ "$now" = "$2" ] && [ "$1" -ne 0 ]; }
+	if [ "$now" != "$tick" ]; then
+		[ "$now" = "$2" ]
+		[ "$1" -ne 0 ]
+	fi
 	kept=$now
 }
 
@@ -68,7 +73,8 @@ walk_killed() {
 		whole "$rc" "$kept" "call $n"
 		[ "$kept" = "$tick" ] && news=$((news + 1)) || olds=$((olds + 1))
 	done
-	[ "$news" -ge 1 ] && [ "$olds" -ge 3 ]
+	[ "$news" -ge 1 ]
+	[ "$olds" -ge 3 ]
 	put kz-workspace
 	[ "$(kz-workspace get -A a -C c one)" = "$tick" ]
 }
@@ -96,7 +102,8 @@ walk_server() {
 		echo well >"$ODD/mode"
 		whole "$rc" "$kept" "$1 after $n requests"
 		[ "$rc" -ne 0 ] || break
-		[ "$rc" -eq "$2" ] && grep -q ": $3: " stderr
+		[ "$rc" -eq "$2" ]
+		grep -q ": $3: " stderr
 		failed=$((failed + 1))
 	done
 	[ "$rc" -eq 0 ] && [ "$failed" -ge 4 ]

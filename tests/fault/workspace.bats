@@ -88,7 +88,10 @@ walk() {
 		KZ_FAULT="$point:$1" "$2" || rc=$?
 		now=$(holds)
 		echo "$point:$1: status $rc, was $old, now $now, $new was to be"
-		[ "$now" = "$new" ] || { [ "$now" = "$old" ] && [ "$rc" -ne 0 ]; }
+		if [ "$now" != "$new" ]; then
+			[ "$now" = "$old" ]
+			[ "$rc" -ne 0 ]
+		fi
 		# a failure of ours before the new name stands leaves the old state
 		[ "$rc" -eq 0 ] || [ "$rc" -eq 137 ] || grep -q '^kz-workspace [a-z]*: [a-z_]*: ' stderr
 	done 5<list
@@ -148,7 +151,10 @@ walk_prune() {
 			now=$(holds)
 			echo "$point:$how: status $rc, now $now"
 			case $how in
-			fail) [ "$rc" -eq 69 ] && grep -q ': store_unavailable: ' stderr ;;
+			fail)
+				[ "$rc" -eq 69 ]
+				grep -q ': store_unavailable: ' stderr
+				;;
 			*) [ "$rc" -eq 137 ] ;;
 			esac
 			[[ " $1 " == *" ${now// /,} "* ]]

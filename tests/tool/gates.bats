@@ -24,7 +24,8 @@ caught() {
 	shift
 	run "$@"
 	echo "$output" | head -40
-	[ "$status" -ne 0 ] && [ "$status" -lt 126 ]
+	[ "$status" -ne 0 ]
+	[ "$status" -lt 126 ]
 	[[ $output == *"$words"* ]]
 }
 
@@ -224,6 +225,17 @@ another_build() {
 	caught './plain line 2' scripts/check-shell
 	[[ $output == *'./x.bash line 2'* ]]
 	[[ $output == *'tests/x.bats line 3'* ]]
+}
+
+@test "shell: a chain whose first part can fail unseen" {
+	rm -r scripts/* supervise tests/unit
+	cp "$ROOT/scripts/check-shell" scripts/
+	printf '@%s "x" {\n\t[ 1 = 2 ] && [ 1 = 1 ]\n\ttrue\n}\n' test >tests/x.bats
+	caught 'tests/x.bats line 2' scripts/check-shell
+	printf '@%s "x" {\n\t[ 1 = 1 ] || { [ 1 = 2 ] && [ 1 = 1 ]; }\n\ttrue\n}\n' test >tests/x.bats
+	caught 'tests/x.bats line 2' scripts/check-shell
+	printf '@%s "x" {\n\ttrue\n\t[ 1 = 1 ] && [ 1 = 2 ]\n}\n' test >tests/x.bats
+	scripts/check-shell
 }
 
 @test "lua: a global that nobody meant" {

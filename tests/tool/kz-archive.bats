@@ -53,7 +53,8 @@ shows() {
 	# in and at the end of a header, a content and the first block of zeros
 	for n in 256 512 514 1024 2048 2560 2816; do
 		run --separate-stderr archive unpack < <(head -c "$n" "$TARS/plain.tar")
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 	done
 }
 
@@ -91,11 +92,13 @@ shows() {
 	for bounds in "-b 100999 -e 101" "-b 101000 -e 100"; do
 		# shellcheck disable=SC2086
 		run --separate-stderr archive unpack $bounds <"$TARS/bomb.tar"
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 		[[ $stderr == *"archive_refused: "* ]]
 	done
 	run --separate-stderr archive unpack -b 9999 <"$TARS/sparse.tar"
-	[ "$status" -eq 65 ] && [ -z "$output" ]
+	[ "$status" -eq 65 ]
+	[ -z "$output" ]
 	# made-up directories are entries
 	archive unpack -e 5 <"$TARS/parents.tar" >/dev/null
 	run archive unpack -e 4 <"$TARS/parents.tar"
@@ -152,7 +155,8 @@ shows() {
 	EOF
 	for c in twice below through parent; do
 		run --separate-stderr archive pack <"$c"
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 		[[ $stderr == "kz-archive pack: archive_refused: "* ]]
 	done
 	run --separate-stderr archive pack < <(head -c 40 whole)
@@ -176,15 +180,19 @@ shows() {
 		"$tool" -c <plain.tar >packed
 		archive unpack -z <packed | cmp - want
 		run --separate-stderr archive unpack <packed
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 		run --separate-stderr archive unpack -z < <(head -c 60 packed)
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 		run --separate-stderr archive unpack -z < <(cat packed; printf garbage)
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 		# sixty megabytes of zeros in a few kilobytes
 		head -c 60000000 /dev/zero | "$tool" -1 -c >bomb
 		run --separate-stderr archive unpack -z <bomb
-		[ "$status" -eq 65 ] && [ -z "$output" ]
+		[ "$status" -eq 65 ]
+		[ -z "$output" ]
 	done
 	archive unpack -z <plain.tar | cmp - want
 	bzip2 -c <plain.tar >packed 2>/dev/null || return 0

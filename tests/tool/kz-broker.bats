@@ -582,7 +582,8 @@ $prefix:registry:probe:h.test:1" ]
 	[ "$(all_keys)" = "$keys" ]
 	# it fills nothing: a burst, and then as many as die out
 	read -r taken most < <(taken_over flood 2000)
-	[ "$taken" -ge 1 ] && [ "$taken" -le "$most" ]
+	[ "$taken" -ge 1 ]
+	[ "$taken" -le "$most" ]
 	[ "$(vk --scan --pattern '*:registry:*' | wc -l)" -le "$taken" ]
 	vk --scan --pattern '*:registry:*' | xargs -r valkey-cli -s "$KZ_STATE/run/valkey.sock" DEL
 	[ "$(all_keys)" = "$keys" ]

@@ -73,7 +73,8 @@ make_state() {
 	kz config set KZ_EGRESS_DENY_CIDRS "8.8.8.0/24, a=b"
 	[ "$(cat "$KZ_STATE/env/KZ_EGRESS_DENY_CIDRS")" = "8.8.8.0/24, a=b" ]
 	run --separate-stderr kz config set KZ_RUN_PIDS
-	[ "$status" -ne 0 ] && [ -n "$stderr" ]
+	[ "$status" -ne 0 ]
+	[ -n "$stderr" ]
 	run --separate-stderr kz config set NO_SUCH_SETTING 1
 	[ "$status" -eq 78 ] && [[ "$stderr" == *setting_unknown* ]]
 }

@@ -140,7 +140,7 @@ verdict='if .sound then (if .warning_count > 0 then "warned" else "ok" end) else
 	[[ $stderr == *input_missing* ]]
 	mkfifo fifo.pdf
 	for what in . fifo.pdf /dev/zero; do
-		run --separate-stderr -66 timeout 10 "$KZ_BIN/kz-native" check "$what"
+		run --separate-stderr -66 timeout 60 "$KZ_BIN/kz-native" check "$what"
 		[[ $stderr == *input_unreadable* ]]
 	done
 	run -64 "$KZ_BIN/kz-native" check -n x.pdf least.pdf least.docx

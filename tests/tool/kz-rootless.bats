@@ -144,11 +144,12 @@ down() {
 }
 
 has_landlock() { rootless_as "$NAME" kz doctor -j | jq -se 'any(.[]; .check == "landlock" and .level == "ok")' >/dev/null; }
-ask_proxy() { rootless_as "$NAME" curl -s -m 5 --unix-socket "$(STATE_OF)/run/proxy-health.sock" http://kz/v1/health; }
+ask_proxy() { rootless_as "$NAME" curl -s -m 20 --unix-socket "$(STATE_OF)/run/proxy-health.sock" http://kz/v1/health; }
 proxy_is() { [ "$(ask_proxy | jq .ready)" = "$1" ]; }
 gateway_gives() {
-	[ "$(rootless_as "$NAME" curl -s -m 5 -o /dev/null -w '%{http_code}' --unix-socket "$(STATE_OF)/run/gateway-admin.sock" http://localhost/keys)" = "$1" ]
+	[ "$(rootless_as "$NAME" curl -s -m 20 -o /dev/null -w '%{http_code}' --unix-socket "$(STATE_OF)/run/gateway-admin.sock" http://localhost/keys)" = "$1" ]
 }
+logs_say() { rootless_as "$NAME" kz logs kz-proxy | grep -q "$1"; }
 # keys_at FILE: the public keys of that kz are a link to a copy of them, FILE as seen from their folder
 keys_at() {
 	local public
@@ -175,7 +176,7 @@ keys_back() {
 	if has_landlock; then
 		kz_wait 10 proxy_is false
 		kz_wait 10 gateway_gives 503
-		rootless_as "$NAME" kz logs kz-proxy | grep -q "no public keys.*keys_missing"
+		kz_wait 10 logs_say "no public keys.*keys_missing"
 	fi
 	keys_back
 	kz_wait 10 proxy_is true

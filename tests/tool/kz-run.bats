@@ -151,9 +151,9 @@ refused() {
 	mkfifo pipe
 	"$BIN/kz-run" pipe 2>err &
 	local pid=$! i held=0
-	# when it takes signals by a descriptor: TERM, bit 14, is held then
-	for ((i = 0; i < 300; i++)); do
-		held=0x$(awk '$1 == "SigBlk:" { print $2 }' "/proc/$pid/status")
+	# when it takes signals by a descriptor: TERM, bit 14, is held then, as it is for a moment by the shell that became it
+	for ((i = 0; i < 600; i++)); do
+		held=0x$(awk '$1 == "Name:" { is = $2 == "kz-run" } $1 == "SigBlk:" { print is ? $2 : 0 }' "/proc/$pid/status")
 		[ $((held >> 14 & 1)) -eq 0 ] || break
 		sleep 0.1
 	done

@@ -251,7 +251,8 @@ mode_of() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	# the supervisor is root's; what a caller sees of the services is told all the same
-	[ "$("${who[@]}" kz status -j | jq -r '.services | map(.service + " " + .state) | join(",")')" = "valkey ready,kz-controller ready,kz-proxy ready,kz-gateway ready" ]
+	all_ready() { [ "$("${who[@]}" kz status -j | jq -r '.services | map(.service + " " + .state) | join(",")')" = "valkey ready,kz-controller ready,kz-proxy ready,kz-gateway ready" ]; }
+	kz_wait 20 all_ready
 	run "${who[@]}" kz logs kz-controller
 	[ "$status" -eq 0 ]
 	run "${who[@]}" cat "$KZ_STATE/keys/worker.key"

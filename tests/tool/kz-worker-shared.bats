@@ -45,8 +45,8 @@ see() {
 	digest=$(printf %s "$text" | sha256sum | cut -d' ' -f1)
 	WK_SHARED=$(told "$digest" v1 "$(files a b)") WKENV_KAIZEN_SHARED_RESOURCES_DIR=/work/shared \
 		WKENV_KAIZEN_SHARED_RESOURCES_MANIFEST=$text \
-		wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared a "$PWD/a" + \
-		put $LEASE shared b "$PWD/b" + exec $LEASE 20000 100000 /usr/bin/python3 -c "$1" + reset $LEASE t
+		wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + put $LEASE shared a "$PWD/a" + \
+		put $LEASE shared b "$PWD/b" + exec $LEASE 120000 100000 /usr/bin/python3 -c "$1" + reset $LEASE t
 }
 
 @test "PRJ-6 RO projection: shared files are read, and no way to write them is open" {
@@ -123,7 +123,7 @@ starts() {
 	local text=$1 digest
 	digest=$(printf %s "$text" | sha256sum | cut -d' ' -f1)
 	WK_SHARED=$2 WKENV_KAIZEN_SHARED_RESOURCES_DIR=${DIR-/work/shared} WKENV_KAIZEN_SHARED_RESOURCES_MANIFEST=$text \
-		wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${@:3}" exec $LEASE 20000 100000 /bin/echo ran
+		wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + "${@:3}" exec $LEASE 120000 100000 /bin/echo ran
 	[ "$(grep -c ran "$WORKER_STATE/out")" -eq 0 ]
 }
 
@@ -164,13 +164,13 @@ put_both() { both=(put "$LEASE" shared a "$PWD/a" + put "$LEASE" shared b "$PWD/
 	refused 'their names'
 	starts "$(manifest a)" "$(told "$digest" v1 "$(files a)")" "${both[@]}"
 	refused 'their names'
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${both[@]}" exec $LEASE 20000 1000 /bin/true
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + "${both[@]}" exec $LEASE 120000 1000 /bin/true
 	refused 'there are some'
-	wk bind $LEASE "$(fence)" 60000 + put $LEASE shared a "$PWD/a"
+	wk bind $LEASE "$(fence)" 600000 + put $LEASE shared a "$PWD/a"
 	refused 'no set of them'
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared a "$PWD/a" + put $LEASE shared a "$PWD/a"
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + put $LEASE shared a "$PWD/a" + put $LEASE shared a "$PWD/a"
 	refused 'File exists'
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared sub/a "$PWD/a"
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + put $LEASE shared sub/a "$PWD/a"
 	refused 'a name is not'
 }
 
@@ -181,15 +181,15 @@ put_both() { both=(put "$LEASE" shared a "$PWD/a" + put "$LEASE" shared b "$PWD/
 	digest=$(printf %s "$text" | sha256sum | cut -d' ' -f1)
 	WK_SHARED=$(told "$digest" v1 "$(files big)") WKENV_KAIZEN_SHARED_RESOURCES_DIR=/work/shared \
 		WKENV_KAIZEN_SHARED_RESOURCES_MANIFEST=$text \
-		wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared big "$PWD/big" + \
-		exec $LEASE 20000 1000 /usr/bin/stat -c %s /work/shared/big + reset $LEASE t
+		wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + put $LEASE shared big "$PWD/big" + \
+		exec $LEASE 120000 1000 /usr/bin/stat -c %s /work/shared/big + reset $LEASE t
 	cat "$WORKER_STATE/err"
 	[ "$(cat "$WORKER_STATE/out")" = 8388608 ]
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + put $LEASE shared big "$PWD/big" + put $LEASE shared a "$PWD/a"
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + put $LEASE shared big "$PWD/big" + put $LEASE shared a "$PWD/a"
 	refused 'too many, or too large'
 	for i in $(seq 20); do calls+=(put "$LEASE" shared "f$i" "$PWD/a" +); done
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${calls[@]}" shared $LEASE "$digest" v1 + reset $LEASE t
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + "${calls[@]}" shared $LEASE "$digest" v1 + reset $LEASE t
 	[ "$status" -eq 0 ]
-	wk bind $LEASE "$(fence)" 60000 + shared $LEASE "$digest" v1 + "${calls[@]}" put $LEASE shared last "$PWD/a"
+	wk bind $LEASE "$(fence)" 600000 + shared $LEASE "$digest" v1 + "${calls[@]}" put $LEASE shared last "$PWD/a"
 	refused 'too many, or too large'
 }

@@ -25,13 +25,13 @@ lease() {
 
 # The stream of the packages that SCRIPT installed is $1.
 packages_of() {
-	WK_PACKAGES=1 lease install "$LEASE" 20000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
+	WK_PACKAGES=1 lease install "$LEASE" 120000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
 	cp "$WORKER_STATE/out" "$1"
 }
 
 # The stream of what SCRIPT left behind is $1; further arguments are the bounds.
 stream_of() {
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c "$2" + tree-get "$LEASE" "${3:-33554432}" "${4:-1000}"
 	cp "$WORKER_STATE/out" "$1"
 }
 
@@ -78,7 +78,7 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 @test "WS-9: what came in is the tenant's, all of it" {
 	stream_of "$BATS_TEST_TMPDIR/first" "$odd"
 	lease tree-put "$LEASE" gen-1 "$BATS_TEST_TMPDIR/first" + \
-		exec "$LEASE" 20000 1048576 /bin/sh -c 'find . ! -user 1000 -o ! -group 1000; stat -c %U:%a .; chmod 700 closed && cat closed/in; echo x >case && rm -r sticky && echo ok'
+		exec "$LEASE" 120000 1048576 /bin/sh -c 'find . ! -user 1000 -o ! -group 1000; stat -c %U:%a .; chmod 700 closed && cat closed/in; echo x >case && rm -r sticky && echo ok'
 	cat "$WORKER_STATE/err"
 	[ "$(cat "$WORKER_STATE/out")" = "$(printf '%s:755\n9ok' "$(tail -n 2 "$WORKER_STATE/out" | head -n 1 | cut -d: -f1)")" ]
 }
@@ -100,9 +100,9 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 @test "BOUND-5: bytes and entries at the bound go out, one more is refused and the connection lives" {
 	stream_of "$BATS_TEST_TMPDIR/s" 'mkdir d; printf 12345 >d/f' 5 2
 	[ "$status" -eq 0 ]
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'mkdir d; printf 12345 >d/f' + tree-get "$LEASE" 4 2
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c 'mkdir d; printf 12345 >d/f' + tree-get "$LEASE" 4 2
 	refused workspace_over_bound
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'mkdir d; printf 12345 >d/f' + tree-get "$LEASE" 5 1
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c 'mkdir d; printf 12345 >d/f' + tree-get "$LEASE" 5 1
 	refused workspace_over_bound
 }
 
@@ -115,7 +115,7 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 	stream_of "$BATS_TEST_TMPDIR/t" "${deep/N/129}"
 	refused workspace_over_bound
 	# and in again, over one that is far deeper, and closed
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c "${deep/N/900}; chmod 0 ." + exec "$LEASE" 20000 1048576 /bin/sh -c 'chmod 1000 d .' + \
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c "${deep/N/900}; chmod 0 ." + exec "$LEASE" 120000 1048576 /bin/sh -c 'chmod 1000 d .' + \
 		tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 33554432 1000
 	cat "$WORKER_STATE/err"
 	[ "$status" -eq 0 ]
@@ -124,7 +124,7 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 
 @test "WS-9: putting replaces whatever was there, sticky, closed or full" {
 	printf 'file\t0600\t0\tonly\tx\n' | entries make >"$BATS_TEST_TMPDIR/s"
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'mkdir -m 1777 s; : >s/a; mkdir -m 0 c; mkdir -p d/e; i=0
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c 'mkdir -m 1777 s; : >s/a; mkdir -m 0 c; mkdir -p d/e; i=0
 		while mkdir "m$i" 2>/dev/null; do i=$((i + 1)); done; chmod 1755 .' + \
 		tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 33554432 1000
 	cat "$WORKER_STATE/err"
@@ -157,7 +157,7 @@ touch -h -d "2001-02-03 04:05:06.7 UTC" dangling'
 		lease tree-put "$LEASE" g "${files[i]}"
 		cat -v "${files[i]}"
 		refused "${reasons[i]}"
-		wk bind "$LEASE" "$(fence)" 60000 + tree-put "$LEASE" g "${files[i]}"
+		wk bind "$LEASE" "$(fence)" 600000 + tree-put "$LEASE" g "${files[i]}"
 		wk reset "$LEASE" t
 	done
 	[ "$i" -eq 10 ]
@@ -210,7 +210,7 @@ is_empty() {
 
 @test "EXEC-4 confused deputy: while a program runs the workspace does not move, and another lease's never" {
 	"$WORKER_BUILD/tests/tool/wk" "$WORKER_STATE" w-1 "$(cat "$WORKER_STATE/instance")" \
-		bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 60000 1000 /bin/sh -c 'echo up; exec sleep 60' \
+		bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" 600000 1000 /bin/sh -c 'echo up; exec sleep 600' \
 		>"$BATS_TEST_TMPDIR/up" 3>&- &
 	holder=$!
 	kz_wait 10 grep -q up "$BATS_TEST_TMPDIR/up"
@@ -225,7 +225,7 @@ is_empty() {
 	wait "$holder" || true
 	wk reset "$LEASE" t
 	[ "$status" -eq 0 ]
-	wk bind "$LEASE" "$(fence)" 60000 + tree-get fedcba9876543210fedcba9876543210 1000 10
+	wk bind "$LEASE" "$(fence)" 600000 + tree-get fedcba9876543210fedcba9876543210 1000 10
 	refused worker_refused
 	wk reset "$LEASE" t
 }
@@ -262,7 +262,7 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 @test "WS-7: the label tells what a workspace holds, until anything may have changed it" {
 	printf 'file\t0644\t0\ta\t1\n' | entries make >"$BATS_TEST_TMPDIR/s"
 	label() {
-		wk bind "$LEASE" "$FENCE" 60000 + "$@" + health
+		wk bind "$LEASE" "$FENCE" 600000 + "$@" + health
 		[ "$(said .label)" = "$WANT" ]
 		wk reset "$LEASE" t
 		[ "$status" -eq 0 ]
@@ -272,7 +272,7 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	WANT=gen-2 FENCE=$(fence) label label "$LEASE" gen-2
 	WANT='' FENCE=$(fence) label label "$LEASE" gen-2 + put "$LEASE" space x "$BATS_TEST_TMPDIR/s"
 	WANT=gen-2 FENCE=$(fence) label label "$LEASE" gen-2 + put "$LEASE" code x "$BATS_TEST_TMPDIR/s"
-	WANT='' FENCE=$(fence) label label "$LEASE" gen-2 + exec "$LEASE" 10000 1000 /bin/true
+	WANT='' FENCE=$(fence) label label "$LEASE" gen-2 + exec "$LEASE" 60000 1000 /bin/true
 	# the next tenant's is another workspace
 	WANT='' FENCE=$(fence) label health
 	long=$(printf '%0127d' 0)
@@ -300,7 +300,7 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/list")" -eq 6 ]
 	# a program reads them, and has no way to change them: they are no room for its files
 	export WK_PACKAGES=1
-	lease tree-put "$LEASE" any "$BATS_TEST_TMPDIR/packages" + health + exec "$LEASE" 20000 1048576 /bin/sh -c \
+	lease tree-put "$LEASE" any "$BATS_TEST_TMPDIR/packages" + health + exec "$LEASE" 120000 1048576 /bin/sh -c \
 		'cat /work/packages/python/x/__init__.py /work/node_modules/y/index.js; ls -A /work/space
 		cd /work/packages; echo more >>python/x/__init__.py || touch new || rm -rf python || chmod 777 . || mount -o remount,rw . || echo shut' + \
 		tree-get "$LEASE" 33554432 1000
@@ -308,7 +308,7 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	[ "$(head -c 23 "$WORKER_STATE/out")" = "$(printf '1\nmodule.exports = 7\nsh')" ]
 	[ "$(jq -r 'select(.label != null) | .label' "$WORKER_STATE/said" | head -n 1)" = "" ]
 	tail -c +27 "$WORKER_STATE/out" | cmp - "$BATS_TEST_TMPDIR/packages"
-	lease exec "$LEASE" 20000 1048576 /bin/sh -c 'ls -A /work/packages /work/space'
+	lease exec "$LEASE" 120000 1048576 /bin/sh -c 'ls -A /work/packages /work/space'
 	[ "$(tr -d '\n' <"$WORKER_STATE/out")" = "/work/packages:/work/space:" ]
 }
 
@@ -317,11 +317,11 @@ sys.stdout.buffer.write(entries.entry(1, b"big", data) + entries.end(1))' "$BATS
 	packages_of "$BATS_TEST_TMPDIR/s" 'echo 1 >/work/packages/only'
 	[ "$status" -eq 0 ]
 	export WK_PACKAGES=1
-	lease install "$LEASE" 60000 1048576 /bin/sh -c 'cd /work/packages; mkdir gone-1 gone-2; mkdir -p gone-1/gone-1/a/gone-3 x/gone-4/gone-4; echo 1 >gone-5
+	lease install "$LEASE" 120000 1048576 /bin/sh -c 'cd /work/packages; mkdir gone-1 gone-2; mkdir -p gone-1/gone-1/a/gone-3 x/gone-4/gone-4; echo 1 >gone-5
 		ln -s / up; mkdir sticky; touch sticky/f; chmod 1000 sticky; i=0; while [ $i -lt 200 ]; do mkdir d && cd d || exit 1; i=$((i + 1)); done
 		chmod 0 . /work/packages/gone-1; chmod 1700 /work/packages
 		cd /work/packages; i=0; while [ $i -lt 2000 ] && : >full-$i; do i=$((i + 1)); done 2>/dev/null; exit 0' + \
-		tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 33554432 1000 + exec "$LEASE" 20000 1000 /usr/bin/stat -c %a:%u /work/packages
+		tree-put "$LEASE" g "$BATS_TEST_TMPDIR/s" + tree-get "$LEASE" 33554432 1000 + exec "$LEASE" 120000 1000 /usr/bin/stat -c %a:%u /work/packages
 	cat "$WORKER_STATE/err"
 	[ "$status" -eq 0 ]
 	[ "$(tail -n 1 "$WORKER_STATE/out" | tail -c 9)" = 755:1000 ]

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kz
 
 setup_file() {
-	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_WORKSPACE_MAX_BYTES=131072 KZ_RUN_INODES=64
+	kz_start SANDBOX_WARM_POOL_MIN=1 SANDBOX_POOL_TARGET_IDLE=0 SANDBOX_WORKSPACE_MAX_BYTES=131072 KZ_RUN_INODES=64 SANDBOX_ACQUIRE_WAIT_SECONDS=120
 }
 
 teardown_file() {
@@ -239,7 +239,7 @@ lines_are_valid() {
 	kz-lease acquire -A a -C "$C" -j >lease
 	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=2
 	refused 75 workspace_busy ws put x
-	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=30
+	kz config set SANDBOX_ACQUIRE_WAIT_SECONDS=120
 	# under that lease it may
 	KZ_LEASE=$(jq -r .lease lease) KZ_LEASE_TOKEN=$(jq -r .token lease) KZ_FENCE=$(jq -r .fence lease) kz-workspace put x
 	ws get x

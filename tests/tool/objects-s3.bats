@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Objects in S3: against real servers (Swift, which checks every signature; s3rver), and one that misbehaves.
 
+load ../kz
 load ../s3
 
 setup_file() {
@@ -130,11 +131,11 @@ story() {
 	program=$("$ROOT/tests/s3/get-s3rver")
 	mkdir -p s3rver/data
 	s3_start s3rver node "$program" -d s3rver/data -a 127.0.0.1 -p 0 --no-vhost-buckets --configure-bucket kz-test
-	for _ in $(seq 300); do
+	listens() {
 		sed -n 's/.*listening on 127.0.0.1:\([0-9]*\).*/\1/p' s3rver.out >s3rver/port
-		[ ! -s s3rver/port ] || break
-		sleep 0.1
-	done
+		[ -s s3rver/port ]
+	}
+	kz_wait 60 listens
 	serve s3rver S3RVER S3RVER
 	story 01 1 b
 	run "$OBJECTS" probe

@@ -97,6 +97,10 @@ gone() {
 	mkdir "$e-named" && echo "1 1" >"$e-named.owner"
 	run "$SWEEP"
 	echo "$output"
-	[ -d "$d" ] && [ -d "$e" ] && [ -d "$f" ] && [ -d "$e-named" ] && [ -d "$BATS_TEST_TMPDIR/elsewhere" ] && [ -L "${e%??????}ABCDEF" ]
+	local there
+	for there in "$d" "$e" "$f" "$e-named" "$BATS_TEST_TMPDIR/elsewhere"; do
+		[ -d "$there" ]
+	done
+	[ -L "${e%??????}ABCDEF" ]
 	rm -rf "$d" "$d.owner" "$e" "$e.owner" "$f" "$f.owner" "$e-named" "$e-named.owner" "${e%??????}ABCDEF" "${e%??????}ABCDEF.owner"
 }

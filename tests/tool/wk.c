@@ -31,7 +31,7 @@ struct call {
 
 static struct kz_deadline soon(void)
 {
-	return kz_deadline_in(KZ_SECONDS(60));
+	return kz_deadline_in(KZ_SECONDS(120));
 }
 
 static const char *arg(const struct call *c, int i)
@@ -101,7 +101,7 @@ static enum kz_rc do_exec(struct call *c)
 	    kz_json_parse(getenv("WK_SHARED"), strlen(getenv("WK_SHARED")), &shared, &c->err))
 		return KZ_E_DATA;
 	x.shared = shared;
-	rc = kz_wk_run(c->w, &x, &ev, kz_deadline_in(KZ_SECONDS(120)), &record, &c->err);
+	rc = kz_wk_run(c->w, &x, &ev, kz_deadline_in(KZ_SECONDS(600)), &record, &c->err);
 	return print(c, rc, record);
 }
 

@@ -113,7 +113,7 @@ fence() {
 
 # Run ARG... as a tenant of its own and reset; WALL and OUTPUT bound it.
 tenant() {
-	wk bind "$LEASE" "$(fence)" 60000 + exec "$LEASE" "${WALL:-30000}" "${OUTPUT:-1048576}" "$@" + reset "$LEASE" t
+	wk bind "$LEASE" "$(fence)" 600000 + exec "$LEASE" "${WALL:-120000}" "${OUTPUT:-1048576}" "$@" + reset "$LEASE" t
 	[ "$status" -eq 0 ] || {
 		cat "$WORKER_STATE/err" >&2
 		return 1

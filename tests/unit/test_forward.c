@@ -110,7 +110,7 @@ static void look(void *arg)
 {
 	struct place *p = arg;
 
-	if (waitpid(p->child, &p->status, WNOHANG) == p->child || ++p->ticks > 3000)
+	if (waitpid(p->child, &p->status, WNOHANG) == p->child || ++p->ticks > 12000)
 		kz_serve_stop(p->serve);
 }
 
@@ -120,9 +120,11 @@ static void run(struct place *p, int (*peers)(struct place *p))
 	p->child = fork();
 	assert_return_code(p->child, errno);
 	if (p->child == 0) {
-		alarm(60);
+		alarm(60); /* which is sooner */
 		_exit(peers(p));
 	}
+	p->status = -1;
+	p->ticks = 0;
 	p->timer = kz_timer_new(p->serve, look, p);
 	assert_non_null(p->timer);
 	assert_int_equal(kz_timer_every(p->timer, KZ_MS(10), NULL), KZ_OK);
