@@ -215,8 +215,9 @@ static void await_bounds(const struct kz_front *f, const struct kz_json *was)
 		if (kz_front_service(f, "kz-controller", &s, NULL) || !s.is_up)
 			return; /* who begins reads what is stored */
 		if (kz_deadline_passed(until)) {
-			kz_front_say(f, "the controller has not taken this up yet: until then a run may "
-					"be refused; see: kz status");
+			kz_front_say(
+				f, "the controller has not taken this up yet: until then a run may "
+				   "be refused; see: kz status");
 			return;
 		}
 		nanosleep(&pause, NULL);
