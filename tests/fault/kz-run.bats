@@ -158,13 +158,13 @@ walk_run() {
 
 # A conversation of its own each time: what is installed there is all of it or nothing.
 faulty_install() {
-	"$FAULT_BIN/kz-run" --record 7 -A a -C "p$tick" -r pure -c 'import pure; print(pure.VERSION)' >stdout 2>stderr 7>rec </dev/null
+	"$FAULT_BIN/kz-run" --record 7 -A a -C "p$BATS_TEST_NUMBER-$tick" -r pure -c 'import pure; print(pure.VERSION)' >stdout 2>stderr 7>rec </dev/null
 }
 
 # has STATUS: packages of that conversation, which the next run without a registry's help finds whole or not at all
 has() {
 	local kept
-	kz_run -A a -C "p$tick" --no-infer -c 'import os
+	kz_run -A a -C "p$BATS_TEST_NUMBER-$tick" --no-infer -c 'import os
 try:
     import pure
     print(pure.VERSION, len(os.listdir("/work/packages/python")))
