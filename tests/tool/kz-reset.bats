@@ -18,7 +18,10 @@ setup() {
 }
 
 # what a failed test still holds
-teardown() { kz-lease release "$id" >/dev/null 2>&1 || true; }
+teardown() {
+	[ -z "${stopped:-}" ] || kill -CONT "$stopped" 2>/dev/null || true
+	kz-lease release "$id" >/dev/null 2>&1 || true
+}
 
 is_gone() { [ ! -e "$KZ_STATE/workers/$worker" ]; }
 
@@ -51,15 +54,15 @@ use() { KZ_LEASE=$id KZ_FENCE=$(jq -r .fence <<<"$lease") kz-run -A reset-test -
 }
 
 @test "RESET-9: a worker that is gone cannot be proved clean: it is retired and replaced" {
-	local pid controller
+	local pid
 	pid=$(kz_process1 "$worker")
 	[ -n "$pid" ]
 	# that finds it out first would end the lease with it
-	controller=$(kz_service_pid kz-controller)
-	kill -STOP "$controller"
+	stopped=$(kz_service_pid kz-controller)
+	kill -STOP "$stopped"
 	kill -9 "$pid"
 	run --separate-stderr kz-reset -j "$id"
-	kill -CONT "$controller"
+	kill -CONT "$stopped"
 	[ "$status" -eq 69 ]
 	[ "$(jq -rs '.[0].clean' <<<"$output")" = false ]
 	kz_wait 30 pool_is_warm
