@@ -1,6 +1,5 @@
 /* Changing settings: all of them or none. */
 #include <string.h>
-#include <time.h>
 
 #include "base/str.h"
 #include "core/broker/registry.h"
@@ -206,7 +205,6 @@ static bool is_taken_up(const struct kz_front *f, const char *was)
  */
 static void await_bounds(const struct kz_front *f, const struct kz_json *was)
 {
-	const struct timespec pause = { 0, 50000000 };
 	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(15));
 	const char *image = kz_json_str(was, "image", "");
 	struct kz_service s = { .is_up = false };
@@ -220,7 +218,7 @@ static void await_bounds(const struct kz_front *f, const struct kz_json *was)
 				   "be refused; see: kz status");
 			return;
 		}
-		nanosleep(&pause, NULL);
+		kz_time_sleep(KZ_MS(50), until);
 	}
 }
 
