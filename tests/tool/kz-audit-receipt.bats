@@ -21,7 +21,7 @@ setup_file() {
 	printf '1,2,3\n' >"$JOB/data.csv"
 	printf 'from a pipe' >"$JOB/in"
 	mkdir "$JOB/out"
-	kz_run -A alice -C one -e WORD=canary-env-2f7a -i data.csv="$JOB/data.csv" -o sums.txt -d "$JOB/out" -t 9000 --approve TICKET-7 \
+	kz_run -A alice -C one -e WORD=canary-env-2f7a -i data.csv="$JOB/data.csv" -o sums.txt -d "$JOB/out" -t 29000 --approve TICKET-7 \
 		"$JOB/job.py" 'an argument' <"$JOB/in"
 	[ "$status" -eq 0 ]
 	kz_record run >"$JOB/run"
@@ -97,7 +97,7 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	[ "$(claim env_count)" = 1 ]
 	[ "$(claim result.stdout.sha256)" = "$(kz_record stdout.sha256)" ]
 	[ "$(claim result.outcome)" = completed ]
-	[ "$(claim limits.wall_ms)" = 9000 ]
+	[ "$(claim limits.wall_ms)" = 29000 ]
 	[ "$(claim limits.pids)" = 128 ]
 	[ "$(claim limits.cpus)" = 1000 ]
 	[ "$(claim limits.sha256)" = "$(claim limits | jq -jcS 'del(.sha256)' | sha)" ]
@@ -300,9 +300,8 @@ name_sha() { printf 'kz name 1\0%s\0%s' "$1" "$2" | sha; }
 	TOKEN=$(kz-audit receipt "$RUN")
 	[ "$(claim reset.state)" = clean ]
 	[ "$(claim run)" = "$RUN" ]
-	cp -a "$KZ_STATE/audit" keep
 	python3 -c 'import sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
 db.execute("DROP TRIGGER record_update")
 db.execute("UPDATE record SET wall_ms = wall_ms + 1 WHERE id = (SELECT max(id) FROM record)")' "$db"
 	run --separate-stderr kz-audit receipt "$RUN"
@@ -311,7 +310,7 @@ db.execute("UPDATE record SET wall_ms = wall_ms + 1 WHERE id = (SELECT max(id) F
 	[ -z "$output" ]
 	[[ $stderr == *audit_broken* ]]
 	python3 -c 'import sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
 db.execute("UPDATE record SET wall_ms = wall_ms - 1 WHERE id = (SELECT max(id) FROM record)")' "$db"
 	kz-audit receipt "$RUN"
 }

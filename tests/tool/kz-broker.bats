@@ -22,6 +22,7 @@ registry() {
 # registries_are JSON: as a setting, and taken up
 registries_are() {
 	kz config set SANDBOX_PACKAGE_REGISTRIES "$1" </dev/null >/dev/null
+	sleep 0.6 # the gateway looks for changes at most every half second
 }
 
 usual() {
@@ -402,7 +403,7 @@ npm_() {
 	run grep -c kzp1 "$KZ_STATE/log/kz-gateway/current"
 	[ "$output" = 0 ]
 	has_not -q "simple/\|/f/" "$KZ_STATE/log/kz-gateway/current"
-	grep -q 'package refused reason=package_host_denied run=[0-9a-f]* registry=pypi host=.* package=index-denied' "$KZ_STATE/log/kz-gateway/current"
+	kz_wait 10 grep -q 'package refused reason=package_host_denied run=[0-9a-f]* registry=pypi host=.* package=index-denied' "$KZ_STATE/log/kz-gateway/current"
 }
 
 @test "BRK-30: a registry's credentials go to its own host alone, over TLS that is verified, and to no worker" {
@@ -567,7 +568,7 @@ all_keys() {
 	[ "$output" -gt 250 ]
 	[ "$(all_keys)" = "$keys" ]
 	[ "$(vk ACL WHOAMI)" = default ]
-	kz logs kz-gateway | grep -q 'asked for what no gateway asks for'
+	kz_wait 10 grep -q 'asked for what no gateway asks for' "$KZ_STATE/log/kz-gateway/current"
 	# the four
 	[ "$(taken_over ask l h.test:1)" = -2 ]
 	[ "$(taken_over ask f h.test:1)" = 1 ]

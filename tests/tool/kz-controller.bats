@@ -46,7 +46,7 @@ begin() {
 	timeout 60 "$BIN/kz-controller" --state "$dir" 2>"$dir/second" || rc=$?
 	[ "$rc" -eq 75 ]
 	grep -q 'try_later: another kz-controller serves' "$dir/second"
-	c_settled "$dir" 3
+	c_wait 10 c_settled "$dir" 3
 	[ "$(find "$dir/driver.workers" -type f | sort)" = "$had" ]
 	c_stop "$dir" KILL || [ $? -eq 137 ]
 	c_start "$dir"

@@ -295,7 +295,7 @@ time.sleep(600)' "$taken" 3>&- &
 	admin /gateway.json | fits gateway
 	kz status -j | jq -e --arg at "127.0.0.1:$taken" '.gateway.listen == $at and (.gateway.listening | not) and .gateway.reason == "gateway_listen"'
 	kz status | grep -q "^page       NOT at 127.0.0.1:$taken: cannot listen"
-	kz logs kz-gateway | grep -q 'warning: .*reason=gateway_listen'
+	kz_wait 10 grep -q 'warning: .*reason=gateway_listen' "$KZ_STATE/log/kz-gateway/current"
 	# the former address is given up
 	run ! get "$(url /healthz)"
 	kill "$holder"
