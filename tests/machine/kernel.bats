@@ -140,7 +140,7 @@ open("big", "wb").write(random.randbytes(1500000))'
 	[ "$status" -ne 0 ]
 	kz_record_is not_run.reason usage
 	py 'import os; sorted(os.environ)'
-	[ "$output" = "['HOME', 'LANG', 'PATH']" ]
+	[ "$output" = "['HOME', 'LANG', 'PATH', 'PYTHONUNBUFFERED']" ]
 	kz_record_is egress.effective none
 	kz_record_is egress.execution null
 }
