@@ -1,5 +1,5 @@
 # Gates.  "make check" is everything a commit needs that is quick; scripts/check runs all there is.
-GATES := check-generated check-layers check-decision check-headers check-size check-docs check-reasons check-shell check-lua check-format
+GATES := check-generated check-layers check-decision check-headers check-size check-docs check-reasons check-shell check-python check-lua check-format
 
 check: all $(GATES) test
 
@@ -30,6 +30,9 @@ check-reasons:
 
 check-shell:
 	$(Q)scripts/check-shell
+
+check-python: $(B)/shim/kernel.py
+	$(Q)scripts/check-python $<
 
 check-format:
 	$(Q)scripts/check-format

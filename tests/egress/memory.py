@@ -29,4 +29,4 @@ def main(pid, text):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], sys.argv[2])

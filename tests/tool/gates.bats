@@ -238,6 +238,20 @@ another_build() {
 	scripts/check-shell
 }
 
+@test "python: an argument too few, a name that nobody has, in a file and in what a cell gets" {
+	mkdir -p tests/x
+	cp -a "$ROOT/scripts/check-python" scripts/
+	printf 'def one(x):\n    return x\n' >tests/x/other.py
+	printf 'from other import one\n\n\ndef late():\n    return one()\n' >tests/x/token.py
+	caught 'tests/x/token.py line 5: No value for argument' scripts/check-python lib/shim/install.py tests
+	printf 'from other import one\n\n\ndef late():\n    return one(1)\n' >tests/x/token.py
+	scripts/check-python lib/shim/install.py tests
+	printf 'def late():\n    return nobody\n' >b.py
+	caught "b.py line 2: Undefined variable 'nobody'" scripts/check-python b.py tests
+	printf '\nlate = nobody\n' >>lib/shim/kernel/save.py
+	caught "Undefined variable 'nobody'" make -s B=b check-python
+}
+
 @test "lua: a global that nobody meant" {
 	printf '\nlocal function mistaken()\n\toops = 1\nend\nmistaken()\n' >>lib/valkey/00-head.lua
 	caught 'oops' make -s check-lua

@@ -79,8 +79,8 @@ def sign(path, implicit, payload):
 if __name__ == "__main__":
     verb, args = sys.argv[1], sys.argv[2:]
     if verb == "verify":
-        sys.stdout.buffer.write(verify(*args, sys.stdin.read().strip()))
+        sys.stdout.buffer.write(verify(args[0], args[1], sys.stdin.read().strip()))
     elif verb == "sign":
-        print(sign(*args, sys.stdin.buffer.read()))
+        print(sign(args[0], args[1], sys.stdin.buffer.read()))
     else:
-        print(public(*args))
+        print(public(args[0]))
