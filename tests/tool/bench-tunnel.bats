@@ -45,7 +45,7 @@ is() {
 }
 
 @test "a rate counts connections that carried a byte there and back" {
-	tunnel -c 8 -t 2000 -w 0 rate
+	tunnel -c 8 -t 4000 -w 0 rate
 	[ "$status" -eq 0 ]
 	is direct true
 	is failed 0
@@ -60,7 +60,7 @@ is() {
 
 @test "through a proxy each connection asks it once" {
 	proxy
-	tunnel -p "127.0.0.1:$proxy_port" -P "$proxy_pid" -c 4 -t 2000 -w 0 rate
+	tunnel -p "127.0.0.1:$proxy_port" -P "$proxy_pid" -c 4 -t 4000 -w 0 rate
 	[ "$status" -eq 0 ]
 	is direct false
 	done=$(jq .done <<<"$output")
@@ -75,13 +75,13 @@ is() {
 @test "credentials are taken in turn" {
 	proxy
 	printf 'Basic one\nBearer two\n' >"$BATS_TEST_TMPDIR/credentials"
-	tunnel -p "127.0.0.1:$proxy_port" -a "$BATS_TEST_TMPDIR/credentials" -c 1 -t 2000 -w 0 rate
+	tunnel -p "127.0.0.1:$proxy_port" -a "$BATS_TEST_TMPDIR/credentials" -c 1 -t 4000 -w 0 rate
 	[ "$status" -eq 0 ]
 	[ "$(head -3 "$counts" | cut -d' ' -f2- | paste -sd,)" = "Basic one,Bearer two,Basic one" ]
 }
 
 @test "bulk counts every byte in both directions" {
-	tunnel -u -c 3 -t 2000 -w 0 bulk
+	tunnel -u -c 3 -t 4000 -w 0 bulk
 	[ "$status" -eq 0 ]
 	bytes=$(jq .bytes <<<"$output")
 	[ "$bytes" -gt 0 ]
@@ -94,7 +94,7 @@ is() {
 	# and the first byte of each connection, which says what it is for
 	[ "$taken" -eq $((bytes + 3)) ]
 	proxy
-	tunnel -p "127.0.0.1:$proxy_port" -P "$proxy_pid" -c 3 -t 2000 bulk
+	tunnel -p "127.0.0.1:$proxy_port" -P "$proxy_pid" -c 3 -t 4000 bulk
 	[ "$status" -eq 0 ]
 	jq -e '.bytes > 0 and .cpu_s_each_gb > 0' <<<"$output"
 	[ "$(wc -l <"$counts")" -eq 3 ]
@@ -122,7 +122,7 @@ is() {
 
 @test "a refusal that is expected is counted" {
 	proxy 403
-	tunnel -p "127.0.0.1:$proxy_port" -e 403 -c 2 -t 2000 -w 0 rate
+	tunnel -p "127.0.0.1:$proxy_port" -e 403 -c 2 -t 4000 -w 0 rate
 	[ "$status" -eq 0 ]
 	done=$(jq .done <<<"$output")
 	[ "$done" -gt 0 ]
@@ -151,7 +151,7 @@ is() {
 
 @test "failures that are tolerated are counted" {
 	proxy close
-	tunnel -p "127.0.0.1:$proxy_port" -f 1000000 -c 2 -t 2000 rate
+	tunnel -p "127.0.0.1:$proxy_port" -f 1000000 -c 2 -t 4000 rate
 	[ "$status" -eq 0 ]
 	is 'done' 0
 	jq -e '.failed > 0' <<<"$output"

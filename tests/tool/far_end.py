@@ -12,11 +12,15 @@ pour      send for ever
 """
 import json
 import os
+import select
 import socket
 import struct
 import sys
 import threading
 import time
+
+
+held, lock = set(), threading.Lock()
 
 
 def tell(**what):
@@ -62,16 +66,32 @@ def do(conn, ask):
             conn.sendall(b"y" * 65536)
 
 
+def open_now():
+    """Whose other side has not ended, be that seen by its thread or not."""
+    with lock:
+        poll = select.poll()
+        for conn in held:
+            poll.register(conn, select.POLLRDHUP)
+        return len(held) - len(poll.poll(0))
+
+
+def drop(conn):
+    with lock:
+        held.discard(conn)
+        conn.close()
+
+
 def serve(conn):
     _, uid, _ = struct.unpack("3i", conn.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-    with conn:
-        try:
-            preamble = line(conn)
-            ask = line(conn)
-            tell(preamble=preamble, uid=uid, ask=ask)
-            do(conn, ask or "")
-        except OSError as e:
-            tell(failed=e.strerror)
+    try:
+        preamble = line(conn)
+        ask = line(conn)
+        tell(preamble=preamble, uid=uid, ask=ask)
+        do(conn, ask or "")
+    except OSError as e:
+        tell(failed=e.strerror)
+    finally:
+        drop(conn)
 
 
 def main():
@@ -87,6 +107,9 @@ def main():
         time.sleep(float(sys.argv[3]))
     while True:
         conn, _ = listener.accept()
+        with lock:
+            held.add(conn)
+        tell(open=open_now())
         threading.Thread(target=serve, args=(conn,), daemon=True).start()
 
 

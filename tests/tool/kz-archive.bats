@@ -205,7 +205,7 @@ shows() {
 	"$KZ_BIN/kz-archive" unpack <./wait >/dev/null 2>told 7<"$KZ_BIN/kz-archive" &
 	pid=$!
 	exec 8>./wait
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 900; i++)); do
 		grep -q '^Seccomp:.2' "/proc/$pid/status" && break
 		sleep 0.05
 	done
