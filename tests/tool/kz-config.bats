@@ -121,6 +121,28 @@ make_state() {
 	[ "$(kz config show -j SANDBOX_WARM_POOL_MIN | jq -r .value)" = 2 ]
 }
 
+@test "POOL-8: two that set at once are judged one after the other, so they cannot be wrong together" {
+	local first second
+	make_state
+	exec 8>"$KZ_STATE/front.lock"
+	flock 8
+	kz config set KZ_RUN_PIDS=98 SANDBOX_WARM_POOL_MIN=20 >first 2>&1 8>&- &
+	first=$!
+	kz config set KZ_RUN_PIDS=99 SANDBOX_POOL_MAX_ALLOCATED=10 >second 2>&1 8>&- &
+	second=$!
+	waits() { find "/proc/$1/fd" -lname "$KZ_STATE/front.lock" | grep -q .; }
+	kz_wait 20 waits "$first"
+	kz_wait 20 waits "$second"
+	exec 8>&-
+	wait "$first" && first=0 || first=$?
+	wait "$second" && second=0 || second=$?
+	cat first second
+	[ $((first + second)) -eq 78 ]
+	kz config check
+	# all or nothing
+	[ "$(kz config show -j KZ_RUN_PIDS | jq -r .value)" = $((first == 0 ? 98 : 99)) ]
+}
+
 @test "POOL-8: one wrong name among right ones stores none of them" {
 	make_state
 	run kz config set KZ_RUN_PIDS=64 KZ_NONSENSE=1

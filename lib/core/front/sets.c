@@ -238,9 +238,11 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	rc = kz_conf_load(&c, f->state, err);
 	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))
 		rc = kz_conf_load(&c, f->state, err);
+	/* another may have changed them while the lock was waited for */
+	if (rc || (rc = kz_front_lock(f, &lock, err)) || (rc = kz_conf_load(&c, f->state, err)))
+		return rc;
 	before = c.set;
-	if (rc || (rc = kz_front_lock(f, &lock, err)) ||
-	    (rc = kz_front_store(&c, sets, count, &changed, err)))
+	if ((rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
 	kz_auto_close_(&lock);
 	lock = -1;
