@@ -70,7 +70,7 @@ static enum kz_rc show(struct kz_cli *cli, const char *approval, bool *is_attent
 	enum kz_rc rc = kz_conf_load(&c, NULL, &cli->err);
 
 	if (!rc)
-		rc = kz_egress_look(&c, kz_deadline_in(KZ_SECONDS(2)), &v, &cli->err);
+		rc = kz_egress_look(&c, kz_deadline_in(KZ_EGRESS_PATIENCE), &v, &cli->err);
 	if (rc)
 		return rc;
 	o = kz_out_object("scope");

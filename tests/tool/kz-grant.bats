@@ -150,6 +150,20 @@ as_nobody() { as --clear-groups "$@"; }
 	jq -e '.reason == "proxy_unreachable" and .effective == "isolated" and .attention' <<<"$output"
 }
 
+@test "ADM-3: a proxy that takes its time is waited for as long as a run waits" {
+	local pid i
+	pid=$(kz_service_pid kz-proxy)
+	for i in 1 2 3; do
+		kill -STOP "$pid"
+		(sleep 3; kill -CONT "$pid") &
+		run kz-grant scope -j
+		wait
+		[ "$(jq -r .effective <<<"$output")" = isolated ] || break
+	done
+	echo "$output"
+	jq -e '.effective == "public_internet" and .reason == null' <<<"$output"
+}
+
 @test "POL-21: what somebody chose is shown, and asks for no attention" {
 	kz config set SANDBOX_EGRESS_ENABLED=false
 	run kz-grant scope -j

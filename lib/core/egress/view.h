@@ -23,6 +23,9 @@ enum kz_rc kz_egress_ready(const struct kz_conf *c, const struct kz_policy *p,
 			   struct kz_deadline until, struct kz_scope *scope, struct kz_secret *key,
 			   enum kz_reason *reason, struct kz_err *err);
 
+/* How long a run waits for the proxy's word, and so whoever shows what a run would get. */
+#define KZ_EGRESS_PATIENCE KZ_SECONDS(5)
+
 struct kz_egress_view {
 	struct kz_policy policy;
 	struct kz_scope scope; /* the effective one */

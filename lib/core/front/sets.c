@@ -165,7 +165,7 @@ static void tell_scope(const struct kz_front *f, const struct kz_conf *c, const 
 	for (size_t i = 0; i < count && !is_policy; i++)
 		is_policy =
 			!split(sets[i], name, sizeof name, &value, NULL) && kz_conf_is_policy(name);
-	if (!is_policy || kz_egress_look(c, kz_deadline_in(KZ_SECONDS(2)), &v, NULL))
+	if (!is_policy || kz_egress_look(c, kz_deadline_in(KZ_EGRESS_PATIENCE), &v, NULL))
 		return;
 	if (v.reason == KZ_R_NONE)
 		kz_front_say(f, "the next approved run: %s", kz_scope_mode_name(v.scope.mode));

@@ -112,7 +112,7 @@ static struct kz_json *egress(const struct kz_conf *c)
 	kz_auto_egress_view struct kz_egress_view v;
 	struct kz_json *o;
 
-	if (kz_egress_look(c, kz_deadline_in(KZ_SECONDS(2)), &v, NULL))
+	if (kz_egress_look(c, kz_deadline_in(KZ_EGRESS_PATIENCE), &v, NULL))
 		return kz_json_null();
 	o = kz_json_object();
 	kz_egress_view_brief(&v, o);

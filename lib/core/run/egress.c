@@ -1,11 +1,12 @@
 /* The network of a run: a grant when it was approved and the policy gives one, else nothing. */
 #include "base/log.h"
 #include "base/str.h"
+#include "core/egress/view.h"
 #include "core/run/egress.h"
 #include "core/run/job.h"
 #include "rule/reason.h"
 
-#define ASK_MS 5000
+#define PUT_MS 5000
 #define PROXY_PORT 3128 /* where a worker listens for its program; docs/worker-boot.md */
 
 /* Whose the worker is on this machine, by its own word: wrong, it only makes the grant useless. */
@@ -38,7 +39,7 @@ static enum kz_rc issue(struct kz_job *j, struct kz_err *err)
 		.actor = j->who.actor_id,
 		.worker = j->lease.worker,
 		.approval = j->ask->approval,
-		.until = kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(ASK_MS))),
+		.until = kz_deadline_min(j->sure, kz_deadline_in(KZ_EGRESS_PATIENCE)),
 		.audit = j->audit,
 	};
 	bool has_way = !kz_json_flag(j->health, "single_use", true);
@@ -93,7 +94,7 @@ enum kz_rc kz_job_egress(struct kz_job *j, struct kz_err *err)
 		return rc;
 	if (j->egress.execution[0]) {
 		rc = kz_job_put_text(j, KZ_SOURCE_PROXY, preload, n,
-				     kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(ASK_MS))), err);
+				     kz_deadline_min(j->sure, kz_deadline_in(KZ_MS(PUT_MS))), err);
 		return rc ? rc : set_variables(j, err);
 	}
 	/* asked for and not there: said at once, because what the program sees does not tell */
