@@ -204,3 +204,16 @@ are_waiting() { kz status -j | jq -e --argjson n "$1" '.waiting == $n' >/dev/nul
 	kz_wait 30 is_back 4
 	judged
 }
+
+@test "FENCE-14 a controller that outlived all the rest is no reason to end what it keeps" {
+	kz_wait 20 is_back 4
+	kz-lease acquire -A a -C c -j >lease
+	# Valkey cannot be asked by it any more, nor can anybody see what it does
+	for p in $(kz_left_processes | awk '!/ kz-controller( |$)/ { print $2 }'); do kill -9 "$p" 2>/dev/null || true; done
+	[ -n "$(kz_left_processes | grep ' kz-controller ')" ]
+	kz up --state "$KZ_STATE"
+	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease renew "$(jq -r .lease lease)"
+	KZ_LEASE_TOKEN=$(jq -r .token lease) kz-lease release "$(jq -r .lease lease)"
+	kz_wait 30 is_back 4
+	judged
+}

@@ -126,14 +126,15 @@ static enum kz_rc end_processes(const struct kz_front *f, struct kz_err *err)
 	struct kz_deadline kill_at = kz_deadline_in(KZ_SECONDS(5)),
 			   until = kz_deadline_in(KZ_SECONDS(10));
 	size_t count = 0;
-	enum kz_rc rc = kz_front_sweep(f, SIGTERM, &count, err);
+	enum kz_rc rc = kz_front_sweep(f, NULL, SIGTERM, &count, err);
 
 	while (!rc && count > 0) {
 		if (kz_deadline_passed(until))
 			return kz_refuse(err, KZ_R_INTERNAL, "%zu processes of kz cannot be ended",
 					 count);
 		kz_time_sleep(KZ_MS(20), until);
-		rc = kz_front_sweep(f, kz_deadline_passed(kill_at) ? SIGKILL : 0, &count, err);
+		rc = kz_front_sweep(f, NULL, kz_deadline_passed(kill_at) ? SIGKILL : 0, &count,
+				    err);
 	}
 	return rc;
 }
@@ -179,7 +180,7 @@ static bool is_idle(const struct kz_front *f)
 	char path[KZ_FRONT_PATH];
 	size_t count = 0;
 
-	if (kz_front_is_scanning(f) || kz_front_sweep(f, 0, &count, NULL) || count > 0 ||
+	if (kz_front_is_scanning(f) || kz_front_sweep(f, NULL, 0, &count, NULL) || count > 0 ||
 	    kz_front_path(f, "workers", path, sizeof path, NULL))
 		return false;
 	kz_auto_closedir DIR *d = opendir(path);

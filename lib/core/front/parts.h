@@ -80,9 +80,12 @@ enum kz_rc kz_front_control(const struct kz_front *f, const char *name, const ch
 
 /* -- sweep.c: what is left -- */
 
-/* Processes that carry this stack's id, this one left out: signal them all. out: how many there are. in: signal 0 only counts */
-enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count,
-			  struct kz_err *err);
+/*
+ * Processes that carry this stack's id, this one left out: signal them all. in: signal 0 only counts; program: those that
+ * run it, NULL: all. out: how many there are
+ */
+enum kz_rc kz_front_sweep(const struct kz_front *f, const char *program, int signal_number,
+			  size_t *count, struct kz_err *err);
 /* Delete every worker of the driver. out: how many there were */
 enum kz_rc kz_front_workers_delete(const struct kz_front *f, const struct kz_conf *c, size_t *count,
 				   struct kz_err *err);

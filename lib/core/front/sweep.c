@@ -78,8 +78,20 @@ static bool is_alive(const char *pid)
 	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
 }
 
-enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *count,
-			  struct kz_err *err)
+static bool is_program(const char *pid, const char *program)
+{
+	kz_auto_buf struct kz_buf b = KZ_BUF_INIT(64);
+	char path[300];
+
+	snprintf(path, sizeof path, "/proc/%s/comm", pid);
+	if (kz_file_read(AT_FDCWD, path, &b, NULL))
+		return false;
+	return strncmp(kz_buf_str(&b), program, strlen(program)) == 0 &&
+	       kz_buf_str(&b)[strlen(program)] == '\n';
+}
+
+enum kz_rc kz_front_sweep(const struct kz_front *f, const char *program, int signal_number,
+			  size_t *count, struct kz_err *err)
 {
 	kz_auto_closedir DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -100,7 +112,8 @@ enum kz_rc kz_front_sweep(const struct kz_front *f, int signal_number, size_t *c
 		/* the pidfd comes first, so that what was judged is what is signalled */
 		fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 		if (fd < 0 || !is_marked(e->d_name, id) ||
-		    (!is_here(e->d_name) && !is_proxy(f, e->d_name)) || !is_alive(e->d_name))
+		    (!is_here(e->d_name) && !is_proxy(f, e->d_name)) || !is_alive(e->d_name) ||
+		    (program && !is_program(e->d_name, program)))
 			continue;
 		++*count;
 		if (signal_number)

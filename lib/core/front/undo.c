@@ -155,8 +155,9 @@ void kz_front_undo(const struct kz_front *f, const struct kz_before *b)
 	if (!b->is_new || kz_front_is_scanning(f))
 		return;
 	/* what is in use stays, and kz down ends it */
-	if (kz_front_mounts(f, false, &mounts, &err) || kz_front_sweep(f, 0, &processes, &err) ||
-	    mounts > 0 || processes > 0 || clear(f, &err) || remove_made(f, b, &err))
+	if (kz_front_mounts(f, false, &mounts, &err) ||
+	    kz_front_sweep(f, NULL, 0, &processes, &err) || mounts > 0 || processes > 0 ||
+	    clear(f, &err) || remove_made(f, b, &err))
 		kz_front_say(f, "note: %s is left: %s", f->state,
 			     err.rc ? err.text : "it is still in use; run: kz down --purge");
 }

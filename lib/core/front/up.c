@@ -153,20 +153,29 @@ static enum kz_rc prepare(struct kz_front *f, const struct kz_front_up *o, struc
 	return kz_front_tree(f, c, err);
 }
 
-/* What a killed stack left would work against the new one. */
+/*
+ * What a killed stack left would work against the new one.  Told to end, a controller would
+ * end its workers, leased ones too: it goes without a word, and who would start it again
+ * goes before it [FENCE-14].
+ */
 static enum kz_rc clear_stale(const struct kz_front *f, struct kz_err *err)
 {
+	static const char *const at_once[] = { "s6-svscan", "s6-supervise", "kz-controller" };
 	struct kz_deadline until = kz_deadline_in(KZ_SECONDS(15));
 	size_t count = 0;
-	enum kz_rc rc = kz_front_sweep(f, SIGTERM, &count, err);
+	enum kz_rc rc = kz_front_sweep(f, NULL, 0, &count, err);
 
 	if (rc || count == 0)
 		return rc;
 	kz_front_say(f, "ending %zu processes that an earlier stack left", count);
+	for (size_t i = 0; !rc && i < sizeof at_once / sizeof *at_once; i++)
+		rc = kz_front_sweep(f, at_once[i], SIGKILL, &count, err);
+	if (!rc)
+		rc = kz_front_sweep(f, NULL, SIGTERM, &count, err);
 	while (!rc && count > 0 && !kz_deadline_passed(until)) {
 		kz_time_sleep(KZ_MS(50), until);
-		rc = kz_front_sweep(f, kz_deadline_left(until).ms < 10000 ? SIGKILL : 0, &count,
-				    err);
+		rc = kz_front_sweep(f, NULL, kz_deadline_left(until).ms < 10000 ? SIGKILL : 0,
+				    &count, err);
 	}
 	if (!rc && count > 0)
 		return kz_err_set(err, KZ_E_OS, "%zu processes of an earlier stack cannot be ended",
