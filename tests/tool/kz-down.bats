@@ -156,6 +156,30 @@ kill_all() {
 	kz_left
 }
 
+@test "ADM-9 LEASE-23: down lets a running program end also when Valkey is gone" {
+	kz_wait 20 one_warm
+	mkfifo "$BATS_TEST_TMPDIR/go"
+	exec 8<>"$BATS_TEST_TMPDIR/go"
+	kz-run -A patient -c 'input(); print("ended")' <"$BATS_TEST_TMPDIR/go" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- 8>&- &
+	local run=$!
+	kz_wait 10 has_lease
+	s6-svc -wD -d "$KZ_STATE/service/valkey"
+	kz down 2>"$BATS_TEST_TMPDIR/down" 3>&- 8>&- &
+	local down=$!
+	kz_wait 10 grep -q ending "$KZ_STATE/log/kz-controller/current"
+	# for what must not come
+	sleep 2
+	kill -0 "$down"
+	[ -n "$(ls "$KZ_STATE/workers")" ]
+	echo >&8
+	exec 8>&-
+	wait $run || true
+	cat "$BATS_TEST_TMPDIR/err"
+	[ "$(cat "$BATS_TEST_TMPDIR/out")" = ended ]
+	wait $down
+	kz_left
+}
+
 @test "ADM-9: down -f ends a running program at once; its caller is told, and nothing is left" {
 	kz_wait 20 one_warm
 	kz-run -A hurried -c 'import time; time.sleep(600); print("ended")' >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &

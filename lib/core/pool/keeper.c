@@ -24,6 +24,8 @@ static void take_signals(struct kz_keeper *k)
 		if (k->ends == 0) {
 			kz_log(KZ_LOG_INFO, "ending", NULL);
 			k->ends = 1;
+			k->has_heard = false;
+			k->next_inventory = (struct kz_deadline){ 0 };
 			k->drain_until =
 				kz_deadline_in(KZ_SECONDS(k->conf.set.sandbox_max_wall_seconds +
 							  k->conf.set.kz_reset_timeout_seconds));
@@ -43,7 +45,8 @@ static void ask_driver(struct kz_keeper *k)
 		kz_job_add(k, KZ_JOB_PROBE, NULL);
 	if (k->probe && kz_deadline_passed(k->next_image))
 		kz_job_add(k, KZ_JOB_IMAGE, NULL);
-	if (k->probe && k->auth && k->is_configured && kz_deadline_passed(k->next_inventory))
+	if (k->probe && ((k->auth && k->is_configured) || k->ends == 1) &&
+	    kz_deadline_passed(k->next_inventory))
 		kz_job_add(k, KZ_JOB_LIST, NULL);
 }
 

@@ -20,9 +20,9 @@ struct kz_keeper_options {
 };
 
 /*
- * Run until told to end.  SIGTERM: take nobody new, wait for leases up to the wall
- * bound and a reset, delete every worker of this node, return KZ_OK.  A second
- * SIGTERM, or SIGINT: do not wait for leases.
+ * Run until told to end.  SIGTERM: take nobody new, wait for leases (while Valkey cannot
+ * be asked, for workers that say they are held) up to the wall bound and a reset, delete
+ * every worker of this node, return KZ_OK.  A second SIGTERM, or SIGINT: do not wait.
  * err: what keeps it from running at all (no state directory, no keys, no rights);
  * everything else is waited out with admission closed.
  */

@@ -3,22 +3,32 @@
 #include "base/str.h"
 #include "core/pool/keeper_parts.h"
 
-/* Leases of this node that are still held or being reset; 0 when Valkey cannot be asked. */
-static size_t leases(struct kz_keeper *k)
+/* Leases of this node that are still held or being reset. out: n; false when Valkey cannot be asked */
+static bool leases(struct kz_keeper *k, size_t *n)
 {
 	kz_auto_json struct kz_json *list = NULL;
 	struct kz_err err = KZ_ERR_INIT;
-	size_t n = 0;
 
+	*n = 0;
 	if (!k->is_owner)
-		return 0;
+		return false;
 	if (kz_auth_leases(k->auth, &list, &err) != KZ_OK) {
 		kz_keeper_fault(k, &err);
-		return 0;
+		return false;
 	}
 	for (size_t i = 0; i < kz_json_count(list); i++)
-		n += kz_str_eq(kz_json_str(kz_json_at(list, i), "node", ""), k->conf.set.kz_node);
-	return n;
+		*n += kz_str_eq(kz_json_str(kz_json_at(list, i), "node", ""), k->conf.set.kz_node);
+	return true;
+}
+
+/* Does nobody use a worker any more?  Without Valkey's word the workers' own counts: a lease outlives it [LEASE-23]. */
+static bool is_drained(struct kz_keeper *k)
+{
+	size_t n;
+
+	if (leases(k, &n))
+		return n == 0;
+	return k->has_heard && k->bound == 0;
 }
 
 /* Put every worker of the list on its way out. */
@@ -75,7 +85,7 @@ void kz_keeper_end(struct kz_keeper *k)
 		k->ends = 3;
 		return;
 	}
-	if (k->ends == 1 && (leases(k) == 0 || kz_deadline_passed(k->drain_until))) {
+	if (k->ends == 1 && (is_drained(k) || kz_deadline_passed(k->drain_until))) {
 		kz_log(KZ_LOG_INFO, "deleting the workers", NULL);
 		k->ends = 2;
 		k->has_listed = false;

@@ -69,6 +69,8 @@ struct kz_keeper {
 	struct kz_deadline drain_until, delete_until;
 	bool has_listed; /* while deleting: a list came back */
 	size_t listed;   /* and held this many */
+	bool has_heard;  /* while draining: the workers were asked whom they belong to */
+	size_t bound;    /* and this many belong to somebody, or are silent */
 };
 
 /* -- keeper_say.c -- */

@@ -206,6 +206,17 @@ static enum kz_rc read_list(struct kz_keeper *k, const struct kz_json *reply, st
 	return rc;
 }
 
+/* While draining: how many are in somebody's hands.  Who says nothing may be. */
+static void count_bound(struct kz_keeper *k, const struct round *r)
+{
+	k->bound = 0;
+	for (size_t i = 0; i < r->ask_count; i++)
+		k->bound += !r->is_bad[r->asked[i]] &&
+			    kz_str_eq(kz_json_str(r->asks[i].health, "state", "bound"), "bound");
+	k->has_heard = true;
+	k->next_inventory = kz_deadline_min(k->next_inventory, kz_deadline_in(KZ_SECONDS(1)));
+}
+
 /* Did the operator (kz down) close this node while we thought it open? */
 static enum kz_rc notice_operator(struct kz_keeper *k, struct kz_err *err)
 {
@@ -257,6 +268,8 @@ void kz_recover(struct kz_keeper *k, const struct kz_job *j, const struct kz_jso
 	k->has_listed = true;
 	k->listed = r.count;
 	kz_keeper_listed(k, reply);
+	if (rc == KZ_OK && k->ends == 1)
+		count_bound(k, &r);
 	if (rc != KZ_OK) {
 		k->bad_driver = err;
 		k->is_reconciled = false;
