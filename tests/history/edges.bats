@@ -175,7 +175,7 @@ PY
 	drive step d n1
 	[ "$(drive status d | jq .outbox)" -gt 100000 ]
 	drive outbox d >"$dir/drained"
-	[ "$(awk '$1 + 0 == 7' "$dir/drained" | wc -l)" = 100000 ]
+	[ "$(grep -c "$(printf '^%032d ' 7)" "$dir/drained")" = 100000 ]
 	[ "$(drive status d | jq .outbox)" = 0 ]
 	drive acquire d b c2 0 60000
 }
