@@ -151,9 +151,9 @@ as_nobody() { as --clear-groups "$@"; }
 }
 
 @test "ADM-3: a proxy that takes its time is waited for as long as a run waits" {
-	local pid i
+	local pid
 	pid=$(kz_service_pid kz-proxy)
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		kill -STOP "$pid"
 		(sleep 3; kill -CONT "$pid") &
 		run kz-grant scope -j

@@ -80,10 +80,7 @@ enum kz_rc kz_front_control(const struct kz_front *f, const char *name, const ch
 
 /* -- sweep.c: what is left -- */
 
-/*
- * Processes that carry this stack's id, this one left out: signal them all. in: signal 0 only counts; program: those that
- * run it, NULL: all. out: how many there are
- */
+/* Signal this stack's processes but this one; 0 only counts. in: program: those that run it; NULL: all. out: how many there are */
 enum kz_rc kz_front_sweep(const struct kz_front *f, const char *program, int signal_number,
 			  size_t *count, struct kz_err *err);
 /* Delete every worker of the driver. out: how many there were */

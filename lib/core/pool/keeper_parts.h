@@ -67,10 +67,8 @@ struct kz_keeper {
 
 	int ends; /* 0 runs; 1 drains; 2 deletes its workers; 3 done */
 	struct kz_deadline drain_until, delete_until;
-	bool has_listed; /* while deleting: a list came back */
-	size_t listed;   /* and held this many */
-	bool has_heard;  /* while draining: the workers were asked whom they belong to */
-	size_t bound;    /* and this many belong to somebody, or are silent */
+	bool has_listed, has_heard; /* deleting: a list came back; draining: workers were asked */
+	size_t listed, bound;       /* and held so many; and so many of them are held, or silent */
 };
 
 /* -- keeper_say.c -- */
