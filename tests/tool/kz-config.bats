@@ -126,9 +126,9 @@ make_state() {
 	make_state
 	exec 8>"$KZ_STATE/front.lock"
 	flock 8
-	kz config set KZ_RUN_PIDS=98 SANDBOX_WARM_POOL_MIN=20 >first 2>&1 8>&- &
+	kz config set KZ_RUN_PIDS=98 SANDBOX_WARM_POOL_MIN=20 >"$BATS_TEST_TMPDIR/first" 2>&1 8>&- &
 	first=$!
-	kz config set KZ_RUN_PIDS=99 SANDBOX_POOL_MAX_ALLOCATED=10 >second 2>&1 8>&- &
+	kz config set KZ_RUN_PIDS=99 SANDBOX_POOL_MAX_ALLOCATED=10 >"$BATS_TEST_TMPDIR/second" 2>&1 8>&- &
 	second=$!
 	waits() { find "/proc/$1/fd" -lname "$KZ_STATE/front.lock" | grep -q .; }
 	kz_wait 20 waits "$first"
@@ -136,7 +136,7 @@ make_state() {
 	exec 8>&-
 	wait "$first" && first=0 || first=$?
 	wait "$second" && second=0 || second=$?
-	cat first second
+	cat "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
 	[ $((first + second)) -eq 78 ]
 	kz config check
 	# all or nothing
