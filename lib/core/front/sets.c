@@ -225,7 +225,7 @@ static void await_bounds(const struct kz_front *f, const struct kz_json *was)
 enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t count,
 			struct kz_err *err)
 {
-	kz_auto_json struct kz_json *controller = kz_front_controller(f);
+	kz_auto_json struct kz_json *controller = NULL;
 	kz_auto_close int lock = -1;
 	struct kz_settings before;
 	struct kz_conf c;
@@ -235,14 +235,17 @@ enum kz_rc kz_front_set(struct kz_front *f, const char *const *sets, size_t coun
 	if ((rc = kz_front_may(f, "config set", err)) ||
 	    (rc = kz_front_check_early(f, sets, count, err)))
 		return rc;
+	/* where there is no state there is no lock */
+	rc = kz_conf_load(&c, f->state, err);
+	if ((rc && rc != KZ_E_CONFIG) || (rc = kz_front_lock(f, &lock, err)))
+		return rc;
+	/* another may have changed them while it was waited for */
+	controller = kz_front_controller(f);
 	rc = kz_conf_load(&c, f->state, err);
 	if (rc == KZ_E_CONFIG && count == 1 && !kz_front_store_one(f, sets[0], err))
 		rc = kz_conf_load(&c, f->state, err);
-	/* another may have changed them while the lock was waited for */
-	if (rc || (rc = kz_front_lock(f, &lock, err)) || (rc = kz_conf_load(&c, f->state, err)))
-		return rc;
 	before = c.set;
-	if ((rc = kz_front_store(&c, sets, count, &changed, err)))
+	if (rc || (rc = kz_front_store(&c, sets, count, &changed, err)))
 		return rc;
 	kz_auto_close_(&lock);
 	lock = -1;
