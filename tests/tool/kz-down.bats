@@ -173,9 +173,9 @@ kill_all() {
 	[ -n "$(ls "$KZ_STATE/workers")" ]
 	echo >&8
 	exec 8>&-
-	wait $run || true
-	cat "$BATS_TEST_TMPDIR/err"
+	wait $run
 	[ "$(cat "$BATS_TEST_TMPDIR/out")" = ended ]
+	grep -q 'worker not returned to the pool reason=coordination_unavailable' "$BATS_TEST_TMPDIR/err"
 	wait $down
 	kz_left
 }
